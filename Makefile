@@ -76,9 +76,10 @@ bench: setup browser
 	$(BIN)/python -m tests.bench.year
 	$(BIN)/python -m tests.browser.scale
 	$(BIN)/python -m tests.bench.postgres
-	$(BIN)/python -m recollect.bench.extraction $(if $(wildcard $(BENCH_DATA)/sessions),--sessions $(BENCH_DATA)/sessions,)
-	$(BIN)/python -m recollect.bench.knowledge
-	$(BIN)/python -m recollect.bench.end_to_end --words
+	$(BIN)/python -m tests.bench.extraction $(if $(wildcard $(BENCH_DATA)/sessions),--sessions $(BENCH_DATA)/sessions,)
+	$(BIN)/python -m tests.bench.statements
+	$(BIN)/python -m tests.bench.knowledge
+	$(BIN)/python -m tests.bench.end_to_end --words
 	$(if $(wildcard $(BENCH_DATA)/sessions),$(BIN)/python -m tests.bench.history --data $(BENCH_DATA),)
 	$(if $(wildcard $(BENCH_DATA)/sessions),$(BIN)/recollect trial $(BENCH_DATA)/sessions --sessions 1000,\
 		@echo "The replay was not run: it needs transcripts in $(BENCH_DATA)/sessions (*.jsonl, *.jsonl.gz).")

@@ -28,6 +28,7 @@ HEADINGS = {
     "Change memories": {
         "add": ("add", "Store a memory by hand"),
         "review": ("review", "Keep, correct or drop what waits for a decision"),
+        "reflect": ("reflect", "Look back over what was learned, as proposals"),
         "forget": ("forget", "Delete memories, or erase them everywhere"),
         "undo": ("undo", "Undo a change to memories"),
         "change": ("undo:change", "List the changes that can be undone"),
@@ -40,6 +41,7 @@ HEADINGS = {
         "import": ("import_", "Import history: transcripts, git, other memories"),
         "relay": ("relay", "Store an event of a forge as a note"),
         "trial": ("trial", "Show what Recollect would have done in your past sessions"),
+        "statusline": ("statusline", "Print one line for Claude Code's status bar"),
         "mcp": ("mcp", "Run the MCP server on standard input and output, for agents"),
     },
     "Data and privacy": {
@@ -57,6 +59,7 @@ HEADINGS = {
         "status": ("status", "Show whether the daemon runs and what it received"),
         "doctor": ("doctor", "Check everything (--fix: repair, --prove: test the agents' hooks)"),
         "queue": ("queue", "List, run and retry the extraction of events"),
+        "jobs": ("jobs", "List, cancel and retry background work"),
         "logs": ("logs", "Print the end of the log (-f: follow)"),
         "service": ("service", "Start the daemon when you log in"),
     },

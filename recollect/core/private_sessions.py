@@ -16,7 +16,9 @@ from typing import Any
 PRIVATE_VARIABLE = "RECOLLECT_PRIVATE"
 PUBLIC_LINE = "recollect: public"
 WORD, ENVIRONMENT = "word", "environment"
-_WORD = re.compile(r"recollect:[ \t]{0,8}(private|public)", re.IGNORECASE)
+# The line, or the command `/recollect` (in Codex `$recollect`) with one of its words.
+_WORD = re.compile(r"(?:recollect:|[/$]recollect)[ \t]{0,8}(private|public|off|on)", re.IGNORECASE)
+_MEANS = {"off": "private", "on": "public"}
 # A private session that was silent for so long is no longer shown; it is kept out all the same.
 RUNNING_S = {WORD: 24 * 3600, ENVIRONMENT: 12 * 3600}
 
@@ -32,7 +34,8 @@ def privacy_word(prompt: str) -> str:
     for line in (lines[:1] + lines[-1:]) if lines else ():
         found = _WORD.fullmatch(line.strip())
         if found is not None:
-            return found.group(1).lower()
+            word = found.group(1).lower()
+            return _MEANS.get(word, word)
     return ""
 
 

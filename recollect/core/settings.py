@@ -156,6 +156,9 @@ class Settings:
     prompt_tokens: int = _setting(
         150, "The most tokens injected with one prompt; 0 for none.", Range(0, 8000)
     )
+    visible_line: bool = _setting(
+        True, "Whether agents that can do so show you one line when something was injected."
+    )
     shadow: float = _setting(
         0.0,
         "The share of sessions, chosen at random, in which memory is silent on purpose, so that "

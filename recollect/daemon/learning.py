@@ -14,6 +14,7 @@ from recollect.extract.interface import Extraction
 from recollect.extract.quality_gate import filter_candidates, filter_claims
 from recollect.extract.rules import StoreReads
 from recollect.extract.rules_worker import RulesWorker
+from recollect.extract.sentence_meaning import SentenceMeaning
 from recollect.extract.watcher import ExtractionWatcher
 from recollect.ingest.pipeline import Notice
 from recollect.lifecycle.file_freshness import cite
@@ -38,7 +39,8 @@ class Learning:
         self._counters = runtime.counters
         self._publish = runtime.publish
         self.provider = choose(settings, store.usage, clock, runtime.plugins.complete)
-        self._apart = RulesWorker(StoreReads(store, tombstones.refused), clock)
+        reads = StoreReads(store, tombstones.refused, SentenceMeaning(embedder))
+        self._apart = RulesWorker(reads, clock)
         self.worker = ExtractionWorker(
             store,
             clock,
@@ -83,6 +85,11 @@ class Learning:
         wanted = list(namespaces)
         self._watcher.request(wanted)
         return self._watcher.wait(wanted, wait_s)
+
+    @property
+    def busy(self) -> frozenset[str]:
+        """The namespaces that are being extracted."""
+        return self._watcher.busy
 
     def retry(self, namespace: str) -> int:
         """Put what was set aside back in line; returns how many events."""

@@ -80,6 +80,11 @@ class RecallParts:
         if self._backfill is not None:
             self._backfill.wake()
 
+    def embed_again(self) -> None:
+        """Start now, with what was set aside too."""
+        if self._backfill is not None:
+            self._backfill.again()
+
     def embed_now(self) -> None:
         """Give vectors to what has none, in this thread."""
         while self._backfill is not None and self._backfill.step():

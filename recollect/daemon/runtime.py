@@ -17,9 +17,10 @@ from recollect import __version__
 from recollect.capture import paths, starter
 from recollect.core import daemon_stage, errors, oslayer
 from recollect.core.clock import Clock, SystemClock
+from recollect.core.jobs import Jobs
 from recollect.core.settings import Settings
 from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL
-from recollect.daemon import remote_changes
+from recollect.daemon import remote_changes, weekly_reflection
 from recollect.daemon.health import Health
 from recollect.daemon.upkeep import DaemonUpkeep
 from recollect.extract.tombstones import Tombstones
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from recollect.daemon.learning import Learning
     from recollect.daemon.recall import RecallParts
+    from recollect.llm.base import Provider
     from recollect.portable.clones import Clones
     from recollect.portable.erasure import Erasure
     from recollect.portable.importing import Importer
@@ -84,6 +86,7 @@ class Runtime:
             settings.directory, settings.port, __version__, self.started_at.isoformat()
         )
         self.counters = Counters(clock)
+        self.jobs = Jobs(clock)
         self.store = store or open_store(
             settings, clock, doing=lambda what: self.announce("starting", what)
         )
@@ -97,6 +100,7 @@ class Runtime:
             self.counters,
             keep_out=self.keep_out,
             namespaces=self.namespaces,
+            visible_line=settings.visible_line,
         )
         self.pipeline.recall = self._recall_early
         self.memories = Memories(self.store)
@@ -114,11 +118,13 @@ class Runtime:
                 self.memories,
                 clock,
                 settings,
-                lambda: self.loaded_learning.provider if self.loaded_learning else None,
+                self.model,
                 visible=self.tombstones.visible_record,
             ),
             self.counters,
             alone=lambda: self.store.upkeep.alone("maintenance"),
+            jobs=self.jobs,
+            after=lambda: weekly_reflection.reflect_if_due(self),
         )
         self.live = Live()
         self.publish = self.live.publish
@@ -167,6 +173,7 @@ class Runtime:
             self.turn_writer.derive_work,
             self.stopping.is_set,
             self.plugins.items,
+            self.jobs,
         )
 
     @functools.cached_property
@@ -224,6 +231,21 @@ class Runtime:
                 "Extraction is still being loaded.", hint="Try again in a moment."
             )
         return self.loaded_learning
+
+    def model(self) -> "Provider | None":
+        """The language model of the settings; None for none, and while it is being loaded."""
+        return self.loaded_learning.provider if self.loaded_learning is not None else None
+
+    def extracting(self) -> frozenset[str]:
+        """The namespaces whose events are being extracted now."""
+        found = self.loaded_learning
+        return found.busy if found is not None else frozenset()
+
+    def retry_extraction(self, namespace: str) -> None:
+        """Put events that were set aside back in line, and begin at once."""
+        learning = self.learning()
+        learning.retry(namespace)
+        learning.run_now([namespace], 0)
 
     def embed_soon(self) -> None:
         """Start making missing vectors; until then a new memory is found by words only."""

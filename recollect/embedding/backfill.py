@@ -65,6 +65,12 @@ class Backfill:
         """There are new memories."""
         self._wake.set()
 
+    def again(self) -> None:
+        """Try also what was set aside."""
+        with self._one_step:
+            self.aside.clear()
+        self._wake.set()
+
     def step(self) -> int:
         """One batch; returns how many memories were embedded or set aside."""
         with self._one_step:

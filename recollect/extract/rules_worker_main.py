@@ -20,6 +20,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.values import Record, StoredEvent
 from recollect.extract import pickle_channel
 from recollect.extract.rules import RulesExtractor
+from recollect.extract.rules.sentence_ranker import Meaning
 from recollect.store.interface import Batch
 
 _NICE = 5  # hooks and prompts first
@@ -53,6 +54,9 @@ class _RemoteReads:
 
     def refused(self, namespace: str, value: str) -> bool:
         return any(self._ask_many("refused", namespace, value))
+
+    def meanings(self, texts: Sequence[str]) -> Sequence[Meaning]:
+        return self._ask_many("meanings", texts)
 
     def _ask_many(self, name: str, *args: Any) -> Sequence[Any]:
         pickle_channel.send(self._line, ("ask", name, args))

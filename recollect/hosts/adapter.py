@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+import msgspec
+
 from recollect.capture.foreign import strip_foreign
 from recollect.core.values import JsonBody, MessageBody, TextBody, encode
 from recollect.hosts import tools
@@ -120,11 +122,15 @@ class Adapter:
         read: Callable[[Reading], Capture] = getattr(self, route)
         return read(reading)
 
-    def answer(self, event: str, context: str) -> bytes:
-        """What the hook prints: exactly what the host accepts, for the empty context too."""
+    def answer(self, event: str, context: str, message: str = "") -> bytes:
+        """What the hook prints: exactly what the host accepts, for the empty context too. The
+        message is for the user; a host that cannot show one does not get it."""
         for name in self.answered:
             if event_key(name) == event_key(event):
-                return self.written(name, plain_text(context))
+                written = self.written(name, plain_text(context))
+                if not (written and message and self.facts.shows_message):
+                    return written
+                return encode({**msgspec.json.decode(written), "systemMessage": message})
         return b""
 
     def written(self, event: str, context: str) -> bytes:

@@ -40,7 +40,7 @@ def apply_install(
     files, backups = dict(old.files), {}
     by_path = {change.path: change for change in changes}
     moment = (clock or SystemClock()).now().isoformat(timespec="seconds")
-    for piece in installer.pieces(context):
+    for piece in installer.all_pieces(context):
         change = by_path.get(piece.path)
         now = change.before if change else read(piece.path)
         after = change.after if change else now
@@ -79,7 +79,7 @@ def apply_uninstall(installer: Installer, context: Context, changes: list[FileCh
     _check(changes)
     old = InstallLedger.load(context.data_dir)
     _write_all(changes)
-    paths = {piece.path for piece in installer.pieces(context)}
+    paths = {piece.path for piece in installer.all_pieces(context)}
     files, gone = {}, []
     for path, record in old.files.items():
         hosts = tuple(host for host in record.hosts if host != installer.name)

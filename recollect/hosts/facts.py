@@ -49,6 +49,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     starts: tuple[str, ...] = ("SessionStart",)
     prompts: tuple[str, ...] = ("UserPromptSubmit",)
 
+    # Whether an answer with a `systemMessage` beside the context was seen to be injected by the
+    # real client: it shows that message to the user and not to the model.
+    shows_message: bool = False
+
     # Environment variables that the hook passes on: where the project is, which session it is,
     # and what else the adapter reads.
     project_env: tuple[str, ...] = ()

@@ -40,9 +40,10 @@ def guests(name: str) -> tuple[Adapter, ...]:
     return tuple(sorted(found, key=lambda one: (one.sent_by == "shape", one.name)))
 
 
-def answer(captured: Capture, context: str = "") -> bytes:
-    """What the hook prints. Ask for the empty context too: some hosts wait for an answer."""
-    return adapter(captured.host).answer(captured.event, context)
+def answer(captured: Capture, context: str = "", message: str = "") -> bytes:
+    """What the hook prints. Ask for the empty context too: some hosts wait for an answer. The
+    message is shown to the user where the host can show one."""
+    return adapter(captured.host).answer(captured.event, context, message)
 
 
 def answered_from_transcript(

@@ -42,6 +42,14 @@ class Installer:
     def pieces(self, context: Context) -> list[Piece]:
         raise NotImplementedError
 
+    def all_pieces(self, context: Context) -> list[Piece]:
+        commands = [] if context.in_project else self.slash_command(context)
+        return [*self.pieces(context), *commands]
+
+    def slash_command(self, context: Context) -> list[Piece]:
+        """The file of `/recollect`, where the host has such commands; the user's alone."""
+        return []
+
     def notes(self, context: Context) -> list[str]:
         return [f"Restart {self.title} so that it reads its new configuration."]
 
@@ -94,7 +102,7 @@ class Installer:
 
     def plan_install(self, context: Context) -> list[FileChange]:
         changes = []
-        for piece in self.pieces(context):
+        for piece in self.all_pieces(context):
             before = read(piece.path)
             after = piece.put(before)
             if after != before:
@@ -105,7 +113,7 @@ class Installer:
         """The original bytes where nobody touched the file since; else all but ours."""
         ledger = InstallLedger.load(context.data_dir)
         changes = []
-        for piece in self.pieces(context):
+        for piece in self.all_pieces(context):
             now = read(piece.path)
             record = ledger.files.get(piece.path)
             if now is None or (record and set(record.hosts) - {self.name}):
@@ -122,7 +130,7 @@ class Installer:
     def state(self, context: Context) -> State:
         """`partial` is also what an older version of ours gives: install again to mend it."""
         holding, wanting, foreign = 0, 0, 0
-        for piece in self.pieces(context):
+        for piece in self.all_pieces(context):
             now = read(piece.path)
             ours = now is not None and piece.holds(now)
             holding += ours

@@ -59,7 +59,7 @@ IGNORED = _words(
     """
     introspect thinking think sequentialthinking todo todolist todowrite todoread writetodos
     readtodos updatetodo updatetodos updateplan taskcreate taskupdate tasklist taskget taskstop
-    taskoutput exitplanmode enterplanmode planmoderespond planexit planenter toolsearch
+    taskoutput enterplanmode planmoderespond planenter toolsearch
     reportintent killshell killbash stopbash listbash statusupdate attemptcompletion focuschain
     structuredoutput taskprogress croncreate crondelete cronlist
     """

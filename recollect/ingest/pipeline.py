@@ -65,6 +65,15 @@ class Recalled:
     latency_us: int = 0
     receipt_id: str | None = None
 
+    @property
+    def message(self) -> str:
+        """One line for the user, where memory spoke."""
+        if not self.context:
+            return ""
+        count = len(self.records)
+        what = "a hint" if not count else "1 note" if count == 1 else f"{count} notes"
+        return f"Recollect: {what} (recollect why)"
+
 
 @dataclass(frozen=True)
 class Notice:
@@ -123,8 +132,10 @@ class Pipeline:
         recall: Recall = nothing_to_say,
         keep_out: KeepOut | None = None,
         namespaces: Namespaces | None = None,
+        visible_line: bool = True,
     ) -> None:
         self.keep_out = keep_out
+        self._visible_line = visible_line
         self._store = store
         self._clock = clock
         self._actor = actor
@@ -348,7 +359,7 @@ class Pipeline:
     def _answer(self, taken: "_ReadFrame", fresh: list[Arrival]) -> bytes:
         """What the hook prints. Nothing is recalled for a repeat."""
         captured = taken.captured
-        context = ""
+        recalled = Recalled()
         if captured.wants is not None and (fresh or not captured.drafts):
             ran = _command_of(fresh) if captured.wants == "tool" else ""
             question = RecallQuestion(
@@ -362,8 +373,9 @@ class Pipeline:
                 branch=taken.place.branch,
                 person=self._actor,
             )
-            context = self.recall(question).context
-        return hooks.answer(captured, context)
+            recalled = self.recall(question)
+        message = recalled.message if self._visible_line else ""
+        return hooks.answer(captured, recalled.context, message)
 
     # --- the API ---
 

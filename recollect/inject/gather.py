@@ -16,6 +16,7 @@ from recollect.core.tuning import NOTES
 from recollect.core.values import Record
 from recollect.embedding.embedder import MODEL
 from recollect.extract.ended_statements import EndedStatements
+from recollect.extract.rules.patterns import contradicts
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import graph_lines, render
@@ -33,7 +34,7 @@ from recollect.retrieve.query import intent
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
-from recollect.work.last_summary import last_summary
+from recollect.work.index import last_summary
 from recollect.work.paths import looks_like_file
 
 CANDIDATES = 30
@@ -42,6 +43,7 @@ START_POOL = 200
 MOST_RULES = 8
 DIGESTS = ("daily", "weekly")
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
+CORRECTION_CHARS = 120
 _MINUTE_US = 60_000_000
 
 
@@ -114,6 +116,28 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         one = results[record.record_id]
         if one.id not in have:
             draft.lines.append(memory_line(record, one.score, one.parts))
+    _add_corrections(sources, draft)
+
+
+def _add_corrections(sources: Sources, draft: Draft) -> None:
+    """What the user contradicted in the next turn is told with those words."""
+    follows: dict[str, list[str]] = {}
+    for line in draft.lines:
+        one = line.record
+        if one is None or one.traits.is_belief or not one.session_id or one.position is None:
+            continue
+        follows[line.id] = sources.engine.after(one.namespace, one.session_id, one.position)
+    ids = sorted({one for some in follows.values() for one in some})
+    said = {
+        one.record_id: one.title
+        for one in records(sources.store, draft.question.namespaces, ids)
+        if one.traits.is_turn and contradicts(one.title)
+    }
+    for line in draft.lines:
+        words = next((said[id_] for id_ in follows.get(line.id, ()) if id_ in said), "")
+        if words:
+            short = render.shortened(render.one_line(words), CORRECTION_CHARS)
+            line.note += f' (then corrected: "{short}")'
 
 
 def rules_for_command(sources: Sources, question: RecallQuestion) -> list[BriefLine]:

@@ -29,8 +29,8 @@ def decide(draft: Draft) -> None:
             continue  # found while the index is filled: near enough, or it would not be here
         elif line.section == "procedures" and not line.by_action and not draft.asked_on_purpose:
             line.why_not = "its action is not asked for"
-        elif _is_observed(line) and not draft.asked_on_purpose:
-            line.why_not = "seen at work, and not stated: the lines about work have it"
+        elif _is_of_commands(line) and not draft.asked_on_purpose:
+            line.why_not = "read off commands: the line about runs has it"
         elif not line.by_action:
             line.chance = chance_of(line, draft)
             _compare(line, least)
@@ -39,8 +39,12 @@ def decide(draft: Draft) -> None:
     _choose_memories(draft)
 
 
-def _is_observed(line: BriefLine) -> bool:
-    return isinstance(line.thing, Fact) and line.thing.source_type == "observed"
+def _is_of_commands(line: BriefLine) -> bool:
+    """Whether it is a fact of the kind that is read off the commands of a project."""
+    fact = line.thing
+    if not isinstance(fact, Fact) or fact.source_type != "observed":
+        return False
+    return fact.predicate in ("uses", "tested_by", "built_by", "configured_by", "depends_on")
 
 
 def _compare(line: BriefLine, least: float) -> None:
@@ -65,8 +69,8 @@ def _choose_memories(draft: Draft) -> None:
         if record.is_short_turn and record.session_id in in_full:
             line.why_not = "its session is here in full"
             continue
-        if record.category == UNANSWERED and (distilled or record.title.rstrip().endswith("?")):
-            line.why_not = "a prompt that got no answer"
+        if record.category == UNANSWERED and record.title.rstrip().endswith("?"):
+            line.why_not = "a question that got no answer"
         elif draft.asked_on_purpose or not line.parts:
             continue
         elif distilled:

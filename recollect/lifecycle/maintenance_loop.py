@@ -14,6 +14,7 @@ from datetime import datetime
 
 from recollect.core import oslayer
 from recollect.core.errors import StoreBusy, StoreError
+from recollect.core.jobs import BackgroundJob, Jobs
 from recollect.core.periodic import Job, Periodic
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
@@ -38,7 +39,12 @@ class MaintenanceLoop:
         every_s: float = EVERY_S,
         look_s: float = LOOK_S,
         alone: Callable[[], AbstractContextManager[bool]] = lambda: nullcontext(True),
+        jobs: Jobs,
+        after: Callable[[], None] = lambda: None,
     ) -> None:
+        """`after` is called when a daily pass is done, while everything is quiet."""
+        self._jobs = jobs
+        self._after = after
         self._alone = alone  # several daemons may share a store; one of them is enough
         self._maintenance = maintenance
         self._counters = counters
@@ -75,7 +81,8 @@ class MaintenanceLoop:
                 raise StoreBusy(
                     "another daemon maintains this store now", hint="Try again in a minute."
                 )
-            return self._maintenance.run(self._breathe)
+            with self._jobs.running("maintenance", again=self.run) as job:
+                return self._maintenance.run(lambda: self._breathe(job))
 
     def _look(self) -> None:
         """Whether it is time for a pass; and if so, the pass."""
@@ -91,23 +98,26 @@ class MaintenanceLoop:
                 if not ours:
                     self._due = time.monotonic() + self._idle_s
                     return
-                report = self._maintenance.run(self._step_aside)
+                with self._jobs.running("maintenance", again=self.run) as job:
+                    report = self._maintenance.run(lambda: self._step_aside(job))
         except StoreError:
             self._due = time.monotonic() + self._idle_s
             raise
         if not report.finished:
-            self._due = now
+            self._due = now + self._every_s if job.cancelled else now
             return
         self._due = time.monotonic() + self._every_s
         log.info("maintenance: %s", dict(+report.counts) or "nothing was due")
         self._counters.count("maintenance passes")
+        self._after()
 
-    def _breathe(self) -> None:
-        if self._periodic.stop.wait(BREATH_S):
+    def _breathe(self, job: BackgroundJob) -> None:
+        job.done += 1
+        if self._periodic.stop.wait(BREATH_S) or job.cancelled:
             raise MaintenanceStopped
 
-    def _step_aside(self) -> None:
-        self._breathe()
+    def _step_aside(self, job: BackgroundJob) -> None:
+        self._breathe(job)
         while time.monotonic() - self._heard < QUIET_S:
             if self._periodic.stop.wait(QUIET_S):
                 raise MaintenanceStopped

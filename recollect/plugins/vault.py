@@ -232,9 +232,10 @@ def parsed(text: str) -> tuple[dict[str, str], dict[str, Any]]:
                 front[name.strip()] = value.strip()
         lines = lines[end + 1 :]
     parts: dict[str, list[str]] = {"summary": [], "detail": [], "facts": []}
-    title, part = "", "summary"
+    title, first = "", "summary"
+    part = first
     for line in lines:
-        if not title and part == "summary" and line.startswith("# "):
+        if not title and part == first and line.startswith("# "):
             title = line[2:].strip()
         elif line.rstrip() in _HEADINGS and not parts[_HEADINGS[line.rstrip()]]:
             part = _HEADINGS[line.rstrip()]

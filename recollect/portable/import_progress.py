@@ -8,6 +8,8 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from recollect.core.jobs import BackgroundJob
+
 
 @dataclass(frozen=True)
 class ImportTally:
@@ -36,12 +38,15 @@ class ImportProgress:
     state: str = "waiting"
     problem: str = ""
     problems: list[str] = field(default_factory=list)
+    job: BackgroundJob | None = None  # what it is in the list of jobs
     _began: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def step(self, source: str, units: int = 0, **more: int) -> None:
         with self._lock:
             self.done += units
+            if self.job is not None:
+                self.job.done, self.job.total = self.done, self.total
             self.sources[source] = self.sources.get(source, ImportTally()).plus(**more)
 
     def complain(self, text: str) -> None:

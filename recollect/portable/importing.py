@@ -18,6 +18,7 @@ import msgspec
 from recollect import __version__
 from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, Conflict, RecollectError
+from recollect.core.jobs import Jobs
 from recollect.core.projects import ProjectPlace
 from recollect.core.values import IMPORTED, IMPORTED_FOR_MODEL, Event, EventSource, Value
 from recollect.hosts import registry
@@ -139,6 +140,7 @@ class Importer:
         derive_work: Callable[[str], None],
         stopping: Callable[[], bool] = lambda: False,
         plugin_items: PluginItems = lambda plugin, argument: iter(()),
+        jobs: Jobs | None = None,
     ) -> None:
         self._store = store
         self._pipeline = pipeline
@@ -148,6 +150,7 @@ class Importer:
         self._derive_work = derive_work
         self._stopping = stopping
         self._plugin_items = plugin_items
+        self._jobs = jobs or Jobs(clock)
         self._lock = threading.Lock()
         self.progress = ImportProgress(state="none")
 
@@ -179,7 +182,7 @@ class Importer:
             raise Conflict(
                 "another import is running", hint="Wait until it is done, then try again."
             )
-        progress = self.progress = ImportProgress(state="running")
+        progress = self.progress = self._new_progress(request)
         worker = threading.Thread(
             target=self._guarded, args=(request, progress), name="recollect-import", daemon=True
         )
@@ -189,8 +192,11 @@ class Importer:
     def run(self, request: ImportRequest) -> ImportProgress:
         """The same in this thread."""
         with self._lock:
-            progress = self.progress = ImportProgress(state="running")
-            self._run(request, progress)
+            progress = self.progress = self._new_progress(request)
+            try:
+                self._run(request, progress)
+            finally:
+                self._end(progress)
             return progress
 
     def _guarded(self, request: ImportRequest, progress: ImportProgress) -> None:
@@ -205,7 +211,18 @@ class Importer:
             progress.problem = "Unexpected error; the log has the details."
             progress.state = "failed"
         finally:
+            self._end(progress)
             self._lock.release()
+
+    def _new_progress(self, request: ImportRequest) -> ImportProgress:
+        what = ", ".join(request.sources) or "everything that is found"
+        job = self._jobs.begin("import", what, lambda: self.start(request))
+        return ImportProgress(state="running", job=job)
+
+    def _end(self, progress: ImportProgress) -> None:
+        if progress.job is not None:
+            done = progress.state == "done"
+            self._jobs.end(progress.job, "done" if done else "failed", progress.problem)
 
     def _run(self, request: ImportRequest, progress: ImportProgress) -> None:
         plan = self._plan(request)
@@ -244,7 +261,7 @@ class Importer:
             progress.state = "done"
 
     def _stopped(self, progress: ImportProgress) -> bool:
-        if self._stopping():
+        if self._stopping() or (progress.job is not None and progress.job.cancelled):
             progress.state = "stopped"
             return True
         return False

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recollect.core.errors import BudgetSpent
+from recollect.core.projects import everywhere
 from recollect.core.values import Record
 from recollect.extract.breaker import JudgeBreaker
 from recollect.extract.interface import Dropped
@@ -152,6 +153,8 @@ def _unknown(
     for one in candidates:
         mark, here = one.record.content_hash, one.record.namespace
         known = with_content(store.records, here, mark) if mark else None
+        if mark and known is None and one.record.traits.is_belief:
+            known = with_content(store.records, everywhere(here), mark)
         if mark in seen or (known is not None and not one.record.outdoes(known)):
             made.dropped.append(Dropped(one.record.title, "double" if mark in seen else KNOWN))
         else:

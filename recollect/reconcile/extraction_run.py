@@ -57,6 +57,7 @@ from recollect.reconcile.dedupe import (
     direct,
 )
 from recollect.reconcile.judge import Judge
+from recollect.reconcile.promotion import promote
 from recollect.reconcile.push import Knowledge, Pushed, push
 from recollect.reconcile.record_vectors import RecordEmbedder, prepared
 from recollect.store.interface import Batch, Counted, Store
@@ -224,6 +225,8 @@ class ExtractionWorker:
             )
         self._settle(batch, choice, counts, decisions, pushed)
         self._notify(batch.namespace, pushed)
+        for record in pushed.written:
+            promote(self._store, self._memories, record)
         return pushed
 
     def _notify(self, namespace: str, pushed: Pushed) -> None:

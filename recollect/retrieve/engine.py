@@ -72,6 +72,12 @@ class SearchEngine:
         with self._lock:
             self._indexes.pop(namespace, None)
 
+    def after(self, namespace: str, session: str, position: int) -> list[str]:
+        """The memories at the next position of a session, as far as they are indexed."""
+        with self._lock:
+            index = self._indexes.get(namespace)
+            return index.after(session, position) if index is not None else []
+
     def needs_rebuild(self, namespace: str) -> bool:
         """Whether an index holds so many removed documents that it should be rebuilt."""
         with self._lock:

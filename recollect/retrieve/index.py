@@ -26,6 +26,7 @@ WASTE = 4096  # fewer removed documents than this do not justify a rebuild
 _AUTHOR = {name: number for number, name in enumerate(AUTHORS)}
 FRESHNESS = ("unknown", "fresh", "drifted", "orphaned", "ended")
 
+_BESIDE = 8  # documents of one turn that are looked at
 NO_TIME = np.iinfo(np.int64).min
 PRIOR = [
     ("importance", "u1"),
@@ -233,6 +234,12 @@ class Index:
         session_window = self.session_windows.add((document.session, run), doc)
         self.session_window.append(session_window)
         return session_window
+
+    def after(self, session: str, position: int) -> list[str]:
+        """The documents at the next position of a session."""
+        members = self._sessions.get(session, [])
+        rest = members[bisect_left(members, (position + 1, "", -1)) :]
+        return [id_ for at, id_, _ in rest[:_BESIDE] if at == rest[0][0]]
 
     def _link(self, left: int, right: int) -> None:
         if left >= 0:

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class TokenRuns:
-    """The words of some documents (or session windows), concatenated."""
+    """The words of some documents, concatenated."""
 
     tokens: NDArray[np.uint32]
     owner: NDArray[np.int32]  # token -> which of them
@@ -38,13 +38,6 @@ class TokenRuns:
         position = np.flatnonzero(which != 0)
         stem = which[position].astype(np.int64) - 1
         return Matches(position, stem, self.owner[position].astype(np.int64), self.count)
-
-    @classmethod
-    def of_session_windows(cls, index: Index, session_windows: NDArray[Any]) -> "TokenRuns":
-        docs, members = index.session_windows.docs_of(session_windows)
-        tokens, lengths = index.tokens_of(docs)
-        number = np.repeat(np.arange(len(session_windows), dtype=np.int32), members)
-        return cls(tokens, np.repeat(number, lengths), len(session_windows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +165,13 @@ def session(index: Index, terms: Terms, numbers: NDArray[np.uint8], session_wind
     width = len(terms.stems)
     if width == 0 or len(session_windows) == 0:
         return np.zeros(len(session_windows))
-    texts = TokenRuns.of_session_windows(index, session_windows)
-    which = numbers[texts.tokens]
+    docs, members = index.session_windows.docs_of(session_windows)
+    tokens, lengths = index.tokens_of(docs)
+    number = np.repeat(np.arange(len(session_windows), dtype=np.int32), members)
+    owner = np.repeat(number, lengths)
+    which = numbers[tokens]
     some = which != 0
-    pairs = texts.owner[some].astype(np.int64) * width + which[some] - 1
+    pairs = owner[some].astype(np.int64) * width + which[some] - 1
     found = np.bincount(pairs, minlength=len(session_windows) * width).reshape(-1, width)
     length = index.session_windows.length.view[session_windows] / terms.mean_session_window
     return _bounded_bm25(found, length, terms.stem_idf)

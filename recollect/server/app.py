@@ -26,6 +26,7 @@ from recollect.server.routes import (
     events,
     figures,
     graph,
+    jobs,
     maintain,
     memories,
     plugins,
@@ -33,6 +34,7 @@ from recollect.server.routes import (
     projects,
     queue,
     receipts,
+    reflection,
     search,
     sessions,
 )
@@ -56,6 +58,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *portable.ENDPOINTS,
     *maintain.ENDPOINTS,
     *plugins.ENDPOINTS,
+    *jobs.ENDPOINTS,
+    *reflection.ENDPOINTS,
 )
 
 

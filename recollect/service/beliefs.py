@@ -203,6 +203,44 @@ def propose_change(
     return find(runtime, new.record_id, [new.namespace]), operation
 
 
+def propose(
+    runtime: ServiceRuntime,
+    namespace: str,
+    text: str,
+    *,
+    facts: tuple[str, ...] = (),
+    files: tuple[str, ...] = (),
+    reason: str = "",
+) -> tuple[Record, Operation | None]:
+    """A belief that nobody stated, for a person to decide. It names no events: what it was made
+    of does not end with it. The same proposal twice is one, without an operation."""
+    said = " ".join(text.split())
+    new = values.check(
+        Record(
+            record_id=ids.new_id(ids.RECORD),
+            namespace=namespace,
+            kind="knowledge",
+            title=said[:TITLE_CHARS],
+            summary=said if len(said) > TITLE_CHARS else "",
+            facts=facts,
+            files=files,
+            knowledge_type="heuristic",
+            level="distilled",
+            strategy="rules",
+            author="assistant",
+            state="proposed",
+            source_type="inferred",
+            valid_from=runtime.clock.now(),
+        )
+    )
+    new = msgspec.structs.replace(new, content_hash=content_hash(new))
+    known = with_content(runtime.store.records, namespace, new.content_hash)
+    if known is not None:
+        return known, None
+    change = changes.BeliefChange(namespace, reason or "proposed", made=(new,))
+    return new, _apply(runtime, change)
+
+
 def _successor(runtime: ServiceRuntime, old: Record, text: str, **life: Any) -> Record:
     """A belief of the same type and scope as another."""
     said = " ".join(text.split())

@@ -8,6 +8,7 @@ import threading
 from typing import Any, Protocol
 
 from recollect.core.clock import Clock
+from recollect.core.jobs import Jobs
 from recollect.core.settings import Settings
 from recollect.embedding.embedder import Embedder
 from recollect.extract.ended_statements import EndedStatements
@@ -20,6 +21,7 @@ from recollect.ingest.pipeline import Pipeline
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
+from recollect.llm.base import Provider
 from recollect.plugins.host import Plugins
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
@@ -42,6 +44,9 @@ class LoadedRecall(Protocol):
     def embed_soon(self) -> None:
         """Start making missing vectors now."""
 
+    def embed_again(self) -> None:
+        """Start now, with what was set aside too."""
+
     def health(self) -> dict[str, Any]:
         """The state of embedding and the size of the index."""
 
@@ -57,6 +62,7 @@ class ServiceRuntime(Protocol):
     tombstones: Tombstones
     work: WorkCache
     plugins: Plugins
+    jobs: Jobs
     mcp_clients: McpClients
     add_lock: threading.Lock  # held while a new memory is compared with stored ones, and added
 
@@ -76,6 +82,15 @@ class ServiceRuntime(Protocol):
 
     def recall(self) -> LoadedRecall:
         """Waits until recall is loaded; StoreError when that takes too long."""
+
+    def model(self) -> Provider | None:
+        """The language model of the settings, metered; None for rules alone."""
+
+    def extracting(self) -> frozenset[str]:
+        """The namespaces whose events are being extracted now."""
+
+    def retry_extraction(self, namespace: str) -> None:
+        """Put events that were set aside back in line, and begin at once."""
 
     def embed_soon(self) -> None:
         """Start making missing vectors; until then a new memory is found by words only."""

@@ -30,6 +30,7 @@ from recollect.core.values import (
     Value,
 )
 from recollect.extract.tombstones import Cause, tombstone_of, tombstone_of_edit
+from recollect.reconcile.belief_changes import apply, ending
 from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, all_namespaces, namespace_to_write, namespaces_to_list
@@ -46,6 +47,7 @@ SUMMARY_CHARS = 4000
 TITLE_CHARS = 200
 FACT_CHARS = 500
 CHECKPOINT_FILES = 20
+RATED_WRONG = "rated wrong"
 
 
 class NewObservation(Scope, frozen=True, kw_only=True):
@@ -398,6 +400,9 @@ def undo(runtime: ServiceRuntime, op_id: str | None = None, scope: Scope | None 
         restored += back.created
     removed -= set(restored)
     _update_tombstones(runtime, operation, [*done.created, *done.targets])
+    if operation.reason == RATED_WRONG and operation.kind == "supersede":
+        feedback, (belief_id, *_) = runtime.recall().feedback, operation.targets
+        feedback.give(operation.namespace, belief_id, "none", runtime.actor)
     return Undone(
         op_id=done.op_id,
         undoes=operation.op_id,
@@ -446,9 +451,17 @@ def find(runtime: ServiceRuntime, record_id: str) -> Record:
 def judge(
     runtime: ServiceRuntime, record_id: str, verdict: Literal["useful", "wrong", "never"]
 ) -> Operation:
+    """Note a verdict on a memory. A belief that is wrong ends, with all that repeats it; undoing
+    the operation that is returned brings it back."""
     record = find(runtime, record_id)
     feedback = runtime.recall().feedback
-    return feedback.give(record.namespace, record.record_id, verdict, runtime.actor)
+    given = feedback.give(record.namespace, record.record_id, verdict, runtime.actor)
+    if verdict != "wrong" or not record.traits.is_belief or not record.stands:
+        return given
+    change = ending(runtime.store.graph, record, "user", runtime.clock.now(), RATED_WRONG)
+    operation = runtime.store.transaction(lambda tx: apply(tx, change, runtime.actor))
+    runtime.memories.changed(record.namespace, [record.record_id])
+    return operation
 
 
 def _operation(runtime: ServiceRuntime, op_id: str) -> Operation:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from recollect.core.tuning import WORK_FILES
-from recollect.core.values import Action, TurnWork
+from recollect.core.values import Action, Record, TurnWork
 from recollect.work.paths import base, subject_of
 from recollect.work.terms import Postings, terms
 
@@ -339,3 +339,21 @@ class ProjectWork:
             self.symbols[name] = (*held, number)
             for term in terms(name):
                 self.defined_words.add(number, {term: 1})
+
+
+def last_summary(
+    records: Iterable[Record], work: ProjectWork, branch: str, person: str
+) -> Record | None:
+    """The newest summary of a session that this one goes on from; None when only others have
+    worked, or elsewhere. Branch and person are those of its session here: a summary has neither."""
+    return max(
+        (
+            one
+            for one in records
+            if one.traits.is_summary
+            and (one.session_id or "") in work.of_session
+            and work.goes_on(one.session_id or "", branch, person)
+        ),
+        key=lambda one: one.valid_from,
+        default=None,
+    )

@@ -24,9 +24,15 @@ class Client:
     again: Callable[[str, str], list[str]]  # the same in the last session
     env: Callable[[str], dict[str, str]]
     files: Callable[[str], Files] = lambda url: {}
+    # How `/recollect WORDS` is run: model's address, words -> arguments.
+    slash: Callable[[str, str], list[str]] | None = None
+    shows_command: bool = True  # puts the text of `/recollect` before the model at once
     says_end: bool = True  # headless, it fires its hook for the end of a session
     says_failures: bool = True  # what it tells its hook of a command says that it failed
     noise: str = "(?!)"  # its own lines on stderr that come and go, or tell of any hook
+
+    def command(self, url: str, words: str) -> list[str]:
+        return self.slash(url, words) if self.slash else self.first(url, f"/recollect {words}")
 
     @property
     def version(self) -> str:
@@ -118,6 +124,7 @@ CLIENTS = {
                     "env_key = 'FAKE_KEY'\nwire_api = 'responses'\n"
                 )
             },
+            slash=lambda url, words: _codex()(url, f"$recollect {words}"),
             says_failures=False,
             noise=r"hook: \w+( Completed)?",
         ),
@@ -151,6 +158,7 @@ CLIENTS = {
                 "COPILOT_MODEL": "fake-model",
                 "COPILOT_AUTO_UPDATE": "false",
             },
+            shows_command=False,
         ),
         Client(
             host="qwen",
@@ -184,6 +192,7 @@ CLIENTS = {
                 "OPENCODE_DISABLE_SHARE": "true",
             },
             files=lambda url: {".config/opencode/opencode.json": _opencode_config(url)},
+            slash=lambda url, words: [*("run", "--auto", "--command", "recollect"), words],
             says_end=False,
             noise=".*background dependency install failed.*",  # the registry is out of reach
         ),

@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from recollect.capture.foreign import strip_own
+
 TURN = re.compile(r"TURN-[0-9a-z]+")
 PROOF = re.compile(r"lantern\d{6}")
 ASIDE = "An aside"  # the answer to requests for titles and the like
@@ -213,7 +215,7 @@ def _state(protocol: Protocol, body: Any) -> State:
     for kind, text in _happenings(protocol, body):
         if kind == "result":
             results += 1
-        elif found := TURN.findall(text):
+        elif found := TURN.findall(strip_own(text)):  # a brief may quote an earlier turn
             turn, results = found[-1], 0
     return State(turn, results, _tools(protocol, body))
 

@@ -220,7 +220,9 @@ class Home:
         return self.env(**client.env(url), **proxy, NO_PROXY="127.0.0.1,localhost")
 
     def turn(self, client: Client, url: str, prompt: str, *, again: bool = False) -> Run:
-        arguments = (client.again if again else client.first)(url, prompt)
+        return self.run(client, url, (client.again if again else client.first)(url, prompt))
+
+    def run(self, client: Client, url: str, arguments: list[str]) -> Run:
         env = self.agent_env(client, url)
         start = time.monotonic()
         process = subprocess.Popen(

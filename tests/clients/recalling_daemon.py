@@ -17,7 +17,8 @@ MARK = "RECALLED"
 
 def recalled(question: RecallQuestion) -> Recalled:
     return Recalled(
-        f"[recollect 7e57]\nNotes from earlier work. {MARK}-{question.trigger}\n[/recollect 7e57]"
+        f"[recollect 7e57]\nNotes from earlier work. {MARK}-{question.trigger}\n[/recollect 7e57]",
+        ("mr_1", "mr_2"),
     )
 
 

@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from recollect.hosts import registry
+from recollect.hosts import registry, slash_command
 from recollect.hosts.json_edit import JsonDocument
+from recollect.hosts.pieces import GENERATED
 from tests.clients.clients import CLIENTS, Client
 from tests.clients.fake_model import Ask, FakeModel, Shell, Write
 from tests.clients.home import Home, Run, fetch
@@ -29,9 +30,13 @@ from tests.clients.seen import Typed, complaints, wanted
 
 COLUMNS = ("session", "prompt", "tools", "answer", "end")
 MORE = (
-    *("mcp", "live proof", "same output", "daemon down"),
-    *("injected start", "injected prompt", "injected tool", "uninstalled"),
+    *("mcp", "live proof", "slash command", "same output", "daemon down"),
+    *("injected start", "injected prompt", "injected tool", "visible line", "uninstalled"),
 )
+OURS = (".json", ".jsonc", ".toml", ".js", ".md")
+USAGE = re.compile(r'"skillUsage": *\{\s*"recollect"')  # Claude Code counts its commands
+COMMAND = "Recollect is the memory of this project"
+MESSAGE = "Recollect: 2 notes"
 SLOWER_S = 1.0
 MORE_PAIRS = 4
 HUNG_HOOK_S = 1.1  # the hook gives up after 0.95 s; then the host goes on
@@ -117,6 +122,7 @@ def prove(client: Client, keep: bool) -> Proof:
         proof.cells["without"] = " ".join(f"{run.seconds:.1f}" for run in alone)
         _tools(proof, client, home, model)
         _live(proof, client, home, model)
+        _slash_command(proof, client, home, model)
         _daemon_down(proof, client, home, model)
         _recalled(proof, client, home, model)
         home.stop_daemon()
@@ -165,6 +171,28 @@ def _live(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     proof.tell("live proof", [] if good in told else [told[-600:]])
 
 
+def _slash_command(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    """`/recollect WORDS` reaches the model with its text, which is not kept; `off` is heeded."""
+    before, model.steps = model.steps, ()
+    runs = [home.run(client, model.url, client.command(model.url, "about TURN-s8"))]
+    asked = model.asked("TURN-s8")
+    # Copilot's model is told of a skill and asks for its text by a tool.
+    text = COMMAND if client.shows_command else slash_command.DESCRIPTION
+    found = [] if any(text in one.text for one in asked) else ["the model did not see its text"]
+    count = _private_events(home)
+    runs.append(home.run(client, model.url, client.command(model.url, "off")))
+    model.steps = before
+    if _private_events(home) == count:
+        found.append(f"`off` was not heeded: {home.health['counts']}")
+    if COMMAND in json.dumps(home.events()):
+        found.append("its text was captured")
+    proof.tell("slash command", [*found, *(told for run in runs for told in _failed(run))])
+
+
+def _private_events(home: Home) -> int:
+    return int(home.health["counts"].get("kept out: private session", 0))
+
+
 def _daemon_down(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     """The first hook of a session starts the daemon; nothing of the session is lost."""
     home.stop_daemon()
@@ -193,7 +221,16 @@ def _recalled(proof: Proof, client: Client, home: Home, model: FakeModel) -> Non
             found.append("not in the resumed session")
         proof.tell(name, found, f"yes ({counts[0]}, resumed {counts[1]})")
     _told_after_commands(proof, client, model, typed[0])
+    _shown(proof, client, model, typed)
     proof.tell_all(captured(home, client, *typed), client)
+
+
+def _shown(proof: Proof, client: Client, model: FakeModel, typed: list[Typed]) -> None:
+    """The line for the user does not reach the model; what is injected beside it does (above)."""
+    asked = [request for one in typed for request in model.asked(one.turn)]
+    seen = [] if not any(MESSAGE in one.text for one in asked) else ["the model was shown it"]
+    shows = registry.facts()[client.host].shows_message
+    proof.tell("visible line", seen, "yes" if shows else "not sent")
 
 
 def _told_after_commands(proof: Proof, client: Client, model: FakeModel, typed: Typed) -> None:
@@ -267,10 +304,15 @@ def _left(home: Home, untouched: dict[str, str], alone: dict[str, Any]) -> list[
             found.append(f"{name} is not as it was")
     for name in set(now) - set(untouched):
         path = home.path / name
-        if name.startswith(".cache/") or path.suffix not in (".json", ".jsonc", ".toml", ".js"):
+        if name.startswith(".cache/") or path.suffix not in OURS:
             continue
-        text = path.read_text(errors="replace")
-        if "recollect-hook" in text or '"recollect"' in text or "mcp_servers.recollect" in text:
+        text = USAGE.sub("", path.read_text(errors="replace"))
+        if (
+            GENERATED in text
+            or "recollect-hook" in text
+            or '"recollect"' in text
+            or "mcp_servers.recollect" in text
+        ):
             found.append(f"{name} still holds something of ours")
     return found
 

@@ -56,6 +56,8 @@ BODIES: dict[str, Any] = {
     "POST /api/beliefs/{record_id}/correct": {"text": "another rule holds"},
     "POST /api/beliefs/{record_id}/scope": {"scope": "project"},
     "POST /api/profile": {"text": "a backend engineer"},
+    "POST /api/reflection": {"days": 7},
+    "POST /api/jobs": {"job_id": "embedding", "act": "retry"},
     "PUT /api/plugins/{plugin}": {"enabled": False},
     "PATCH /api/known/{thing_id}": {"value": "another value"},
     "POST /v1/events": {

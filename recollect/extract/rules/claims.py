@@ -12,6 +12,7 @@ from recollect.core.values import Author, SourceType
 from recollect.extract.interface import (
     ChangeClaim,
     Claim,
+    EndClaim,
     EntityClaim,
     FactClaim,
     PreferenceClaim,
@@ -20,7 +21,7 @@ from recollect.extract.normalised_text import content_words, word_set
 from recollect.extract.rules import grammar, patterns, predicates
 from recollect.extract.rules.commands import program, steps
 from recollect.extract.rules.prose import cut, sentences
-from recollect.extract.rules.statements import BeliefStatement, own_sentences
+from recollect.extract.rules.statements import BeliefStatement, standing_sentences
 from recollect.extract.rules.turns import ToolCall, Turn
 from recollect.work.command_targets import packages
 
@@ -45,8 +46,22 @@ def preference(statement: BeliefStatement, turn: Turn) -> PreferenceClaim:
         at=turn.at,
         source_type=statement.source_type,
         strength=0.95 if statement.source_type == "corrected" else 0.9,
-        everywhere=statement.everywhere,
+        everywhere=statement.scope == "everywhere",
         event_ids=(statement.event_id,),
+    )
+
+
+def end(statement: BeliefStatement, turn: Turn) -> EndClaim:
+    return EndClaim(
+        text=statement.text,
+        ends=statement.ends,
+        subject=statement.subject,
+        value=statement.value,
+        at=turn.at,
+        author=statement.author,
+        source_type=statement.source_type,
+        event_ids=(statement.event_id,),
+        session_id=turn.first.event.session_id,
     )
 
 
@@ -54,7 +69,7 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
     """The facts in the new events of this turn."""
     for event_id, text in turn.prompts:
         if event_id in fresh:
-            for sentence in own_sentences(text):
+            for sentence in standing_sentences(text):
                 yield from _facts_of_sentence(sentence, turn, event_id)
                 yield from _wish(sentence, turn, event_id)
     for event_id, text in turn.answers:
@@ -71,11 +86,10 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
             yield from _moved(call, turn)
             if project:
                 yield from _facts_of_command(call, project, turn)
+                yield from _named_command(call, project, turn)
 
 
 def _facts_of_sentence(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
-    if sentence.endswith("?"):
-        return
     source: SourceType = "corrected" if _CORRECTS.search(sentence) else "stated"
     told = set()
     for triple in grammar.triples(sentence):
@@ -99,8 +113,6 @@ def _facts_of_sentence(sentence: str, turn: Turn, event_id: str) -> Iterator[Cla
 
 def _wish(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
     """A lasting preference that is stated outright, but not as a rule."""
-    if sentence.endswith("?"):
-        return
     for category, key, pattern in predicates.WISHES:
         if pattern.search(sentence):
             yield PreferenceClaim(
@@ -140,6 +152,36 @@ def _facts_of_command(call: ToolCall, project: str, turn: Turn) -> Iterator[Clai
                 "tool",
                 "observed",
                 confidence=0.85,
+            )
+
+
+# Files in which a project says how it is built and tested, and a step's purpose by its words.
+_SAYS_HOW = re.compile(
+    r"(?:^|/)(?:readme|makefile|justfile|contributing|claude|agents|package\.json|taskfile)[\w.]*$",
+    re.I,
+)
+_PURPOSE = re.compile(r"\b(test|check|lint|build|start|deploy|run)(?=\b|[-_:])")
+
+
+def _named_command(call: ToolCall, project: str, turn: Turn) -> Iterator[Claim]:
+    """A command that worked and that the user, or a file of the project, names: known after one
+    run."""
+    said = turn.asked[:4000]
+    written = "\n".join(
+        one.output for one in turn.calls if any(map(_SAYS_HOW.search, one.files)) and not one.failed
+    )
+    lines = written.splitlines()
+    for step in steps(call.command):
+        purpose = _PURPOSE.search(step)
+        words = step.split()
+        if purpose is None or len(words) < 2 or len(step) > 120:
+            continue
+        target = f"{words[-1]}:" if len(words) < 4 else step
+        named = any(line.strip(" \"'`").replace('"', "").startswith(target) for line in lines)
+        if named or step in said or step in written:
+            predicate = f"{purpose[1]}_command"
+            yield _fact(
+                project, predicate, step, turn, call.event_id, "tool", "observed", confidence=0.85
             )
 
 

@@ -3,6 +3,7 @@
 In: a shell command or its output. Out: text. Nothing is run, nothing raises.
 """
 
+import os
 import re
 import shlex
 
@@ -63,6 +64,20 @@ def steps(command: str) -> list[str]:
         if step and not step.startswith(("cd ", "#", "export ", "set ", "source ")):
             found.append(step)
     return found
+
+
+def failed_step(command: str, output: str) -> str:
+    """Of the steps of a line that failed, the one that did: the last whose program the output
+    names, else the last one, because `&&` stops at the first failure."""
+    found = steps(command)
+    if len(found) < 2:
+        return found[0] if found else ""
+    said = output.lower()
+    for step in reversed(found):
+        words = [os.path.basename(word) for word in program(step) if word[:1].isalpha()]
+        if words and any(len(word) > 2 and word.lower() in said for word in words[:3]):
+            return step
+    return found[-1]
 
 
 def signature(step: str) -> str:

@@ -5,6 +5,7 @@ has passed the gate. Nothing is written. Ids follow from the events, so the same
 same memories; a turn that was extracted in part before stands over its earlier version.
 """
 
+import dataclasses
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -15,11 +16,18 @@ from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.values import Candidate, Checkpoint, Record, StoredEvent
 from recollect.extract.interface import Claim, Extraction
-from recollect.extract.normalised_text import content_hash
+from recollect.extract.normalised_text import content_hash, content_words
 from recollect.extract.quality_gate import filter_candidates, filter_claims
 from recollect.extract.rules import claims, classify
-from recollect.extract.rules.outcome import RepairedCommand, TurnOutcome, find_repairs, outcome
+from recollect.extract.rules.outcome import (
+    RepairedCommand,
+    TurnOutcome,
+    find_repairs,
+    outcome,
+    taken_back,
+)
 from recollect.extract.rules.procedures import CommandRun, procedures, runs_of
+from recollect.extract.rules.sentence_ranker import Meanings, ranked
 from recollect.extract.rules.statements import BeliefStatement, statements_of
 from recollect.extract.rules.store_reads import RuleReads
 from recollect.extract.rules.summary import Summary, TurnResult, summary
@@ -50,7 +58,8 @@ class RulesExtractor:
         stops: list[tuple[StoredEvent, Summary]] = []
         for session_id, new in _by_session(batch.events).items():
             turns, first = self._session(batch.namespace, session_id, new)
-            told = _turn_results(turns, worked=bool(turns) and first is not turns[0].first)
+            worked = bool(turns) and first is not turns[0].first
+            told = _turn_results(turns, self._reads.meanings, worked=worked)
             for one in told:
                 if not fresh.isdisjoint(one.turn.event_ids):
                     found.add_turn(one, fresh)
@@ -132,7 +141,9 @@ class RulesExtractor:
         new = [
             one.record.record_id
             for one in kept
-            if one.record.session_id == event.session_id and not one.record.traits.is_summary
+            if one.record.session_id == event.session_id
+            and one.record.stands
+            and not one.record.traits.is_summary
         ]
         before = self._reads.observed(event.namespace, event.session_id, SNAPSHOT)
         snapshot = dict.fromkeys([*(one.record_id for one in reversed(before)), *new])
@@ -210,6 +221,7 @@ class _BatchResult:
             kind="observation",
             title=came.title,
             summary=came.summary,
+            detail=came.detail,
             facts=came.facts,
             concepts=classify.concepts(words, came.files, commands),
             files=came.files,
@@ -232,13 +244,19 @@ class _BatchResult:
         return record.record_id
 
     def _add_statement(self, turn: Turn, statement: BeliefStatement) -> None:
-        if statement.rule:
+        lasts = statement.scope in ("project", "everywhere")
+        if statement.rule and statement.state == "current" and lasts:
             self.claims.append(claims.preference(statement, turn))
+        if statement.ends:
+            self.claims.append(claims.end(statement, turn))
         words = f"{statement.text} {statement.reason}"
         category = classify.category(words)
         record = Record(
             record_id=ids.RECORD + _derived(statement.event_id, statement.text),
-            namespace=self._namespace,
+            # What holds everywhere is the person's, not the project's.
+            namespace=self._namespace.partition("project/")[0]
+            if statement.scope == "everywhere"
+            else self._namespace,
             kind="knowledge",
             title=statement.text,
             summary=statement.reason,
@@ -255,6 +273,13 @@ class _BatchResult:
             valid_from=self._at(turn),
             source_event_ids=(statement.event_id,),
             content_hash=content_hash(statement.text),
+            state=statement.state,
+            scope=statement.scope,
+            scope_name=statement.scope_name,
+            subject=statement.subject,
+            value=statement.value,
+            polarity=statement.polarity,
+            source_type=statement.source_type,
         )
         self.candidates.append(Candidate(record=record))
 
@@ -270,24 +295,43 @@ def _without_refused(told: TurnResult, refused: Callable[[str], bool]) -> TurnRe
         told.turn,
         None if came and refused(came.title) else came,
         tuple(one for one in told.statements if not refused(one.text)),
+        told.said,
         refused,
     )
 
 
-def _turn_results(turns: Sequence[Turn], *, worked: bool) -> list[TurnResult]:
+def _turn_results(turns: Sequence[Turn], meanings: Meanings, *, worked: bool) -> list[TurnResult]:
     """What came of each turn; what fails is carried over until it passes. `worked`: something was
     done in turns before these."""
     told: list[TurnResult] = []
     broken: dict[str, ToolCall] = {}
     answer_before = ""
-    for turn in turns:
+    for at, turn in enumerate(turns):
         repairs: list[RepairedCommand] = find_repairs(turn, broken)
-        said = tuple(statements_of(turn, answer_before))
-        sentences = [sentence for one in said for sentence in one.said]
-        came = outcome(turn, repairs, first_work=not worked, stated=sentences)
-        told.append(TurnResult(turn, came, said))
+        stated = tuple(statements_of(turn, answer_before))
+        sentences = [sentence for one in stated for sentence in one.said]
+        said = tuple(ranked(turn, meanings))
+        came = outcome(turn, repairs, said, first_work=not worked, stated=sentences)
+        stands = None if taken_back(turn, turns[at + 1 :]) else came
+        told.append(TurnResult(turn, stands, stated, said))
         worked = worked or came is not None
         answer_before = turn.answered or answer_before
+    return [_without_replaced(one, told[at + 1 :]) for at, one in enumerate(told)]
+
+
+def _without_replaced(told: TurnResult, later: Sequence[TurnResult]) -> TurnResult:
+    """Without an outcome that a later one of the session tells again, of the same files."""
+    came = told.outcome
+    if came is None:
+        return told
+    words = set(content_words(came.title))
+    for one in later:
+        after = one.outcome
+        if after is None or set(came.files).isdisjoint(after.files):
+            continue
+        again = words & set(content_words(f"{after.title} {after.summary}"))
+        if 10 * len(again) >= 7 * len(words):
+            return dataclasses.replace(told, outcome=None)
     return told
 
 

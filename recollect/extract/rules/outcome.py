@@ -1,35 +1,74 @@
-"""The outcome of a turn: a change, a fixed error, a discovery, research; or nothing worth keeping.
+"""The outcome of a turn: a change, a mended error, a discovery, research; or nothing worth keeping.
 
-In: a turn, and what failed before it. Out: at most one TurnOutcome, however many calls it made: a
-row per call would be a log, not a memory.
+In: a turn with its ranked sentences, and what failed before it. Out: at most one TurnOutcome,
+however many calls it made: a row per call would be a log, not a memory.
 """
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from recollect.core.kinds import ObservationType
 from recollect.core.values import Author, ToolClass
 from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
-from recollect.extract.rules.commands import commit_subject, error_line, signature, steps
+from recollect.extract.rules.commands import (
+    commit_subject,
+    error_line,
+    failed_step,
+    signature,
+    steps,
+)
 from recollect.extract.rules.prose import (
     capitalised,
     cut,
-    list_sentences,
+    is_whole,
     plain,
     sentences,
+    shortened,
     with_short_paths,
 )
+from recollect.extract.rules.sentence_ranker import RankedSentence, narrates
 from recollect.extract.rules.turns import ToolCall, Turn
 
 TITLE_CHARS = 160
 SUMMARY_CHARS = 420
+DETAIL_CHARS = 2_000
 REQUEST_CHARS = 140
 MOST_FACTS = 3
-_LEAD_SENTENCES = 8
+POOR = 0.1  # of a title where something was changed and nothing better says what
+KEEP = 0.3  # of a sentence beside a better one
+SURE = 0.4  # of the best sentence of a turn that changed something
+CERTAIN = 0.65  # of the best sentence of a turn that changed nothing
 _SHORT_ANSWER = 160
-_SHORT_PROMPT = 500
+# A heading's first word, before what it heads.
+_LABEL = re.compile(
+    r"^(?:plan|summary|change|solution|fix(?:ed)?|bug|issue|test|code change|title|result)"
+    r"(?: \((?-i:[A-Z]+)\))?:\s+(?=(?:\S+\s+){2})",
+    re.IGNORECASE,
+)
+# Where a plan that is to be carried out names itself.
+_PLAN = re.compile(
+    r"\s*(implement the following plan:?\s+)?#{1,3} +((?:[\w-]+ )?plan\s*[:—–-] *)?(\S[^\n]*)", re.I
+)
+_CONCEDES = re.compile(
+    r"(?:no, )?(?:i was wrong|i(?:'m| am) not sure|i (?:mis\w+|assumed)|my (?:mistake|bad)|sorry|"
+    r"that(?:'s| is| was) (?:a|my) mistake|i apologi[sz]e)\b|"
+    r"you're (?:absolutely )?right\W+(?:that's a mistake|i\b)",
+    re.IGNORECASE,
+)
+# What may be or could be done: offered, not done.
+_HYPOTHETICAL = re.compile(
+    r"\b(?:would|could|might|should|may|try|probably|likely)\b", re.IGNORECASE
+)
+_JOINS = re.compile(r"(?:but|and|or|so|also)\b", re.IGNORECASE)
+_STILL = re.compile(
+    r"\b(?:still|again|same (?:error|issue|problem)|(?:doesn't|didn't|does not|did not) "
+    r"(?:work|help|fix)|i (?:don't|can't) see|not fixed|are you sure)\b",
+    re.IGNORECASE,
+)
+_LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*\b| ?\(lines? [\d, -]+\)")
 
 
 @dataclass(frozen=True)
@@ -38,6 +77,7 @@ class TurnOutcome:
     tool_class: ToolClass
     title: str
     summary: str
+    detail: str
     facts: tuple[str, ...]
     files: tuple[str, ...]
     author: Author
@@ -56,76 +96,74 @@ class RepairedCommand:
 
 
 def outcome(
-    turn: Turn, repairs: Sequence[RepairedCommand], *, first_work: bool, stated: Sequence[str] = ()
+    turn: Turn,
+    repairs: Sequence[RepairedCommand],
+    said: Sequence[RankedSentence],
+    *,
+    first_work: bool,
+    stated: Sequence[str] = (),
 ) -> TurnOutcome | None:
-    """`first_work`: nothing was written in the session before, so a commit is news. `stated`: the
-    sentences that are kept as statements; what stands there is not told a second time."""
+    """`said`: the sentences of the answer. `first_work`: nothing was written in the session before,
+    so a commit is news. `stated`: the sentences that are kept as statements; what stands there is
+    not told a second time."""
     told = frozenset(map(normalised, stated))
+    kept = [one for one in said if one.keep >= KEEP and normalised(one.text) not in told]
+    best = max((one.keep for one in kept), default=0.0)
     written = tuple(turn.written())
-    lead = [one for one in informative(turn.answered) if normalised(one) not in told]
     subjects = map(commit_subject, turn.commands())
     subject = next((one for one in subjects if len(content_words(one)) >= 3), "")
-    problem = is_problem(turn)
-    acted = bool(written or repairs) or (problem and _ran_fix(turn))
+    acted = bool(written or repairs) or (best >= SURE and is_problem(turn) and _ran_fix(turn))
     if acted:
-        if is_chore(turn, lead, repairs) or _says_nothing(turn, lead, subject, told):
+        if is_chore(turn, kept, repairs) or (not subject and _only_merges(turn)):
             return None
-        if not subject and (_only_merges(turn) or _left_open(turn, lead)):
-            return None
-        return _work(turn, lead, subject, repairs, written, problem, told)
+        poor = [one for one in said if one.keep >= POOR and normalised(one.text) not in told]
+        return _work(turn, kept or poor, subject or plan_heading(turn), repairs, written, told)
     if subject and first_work:
-        return _outcome(turn, "tool_use", "command", subject, [], (), (), author="assistant")
-    if patterns.REVIEW.search(turn.asked[:300]):
-        return None
-    if problem or _names_cause(lead):
-        return _discovery(turn, lead)
-    return (_discovery(turn, lead) if _asks_why(turn) else None) or _research(turn, lead)
+        return _outcome(turn, "tool_use", "command", subject, (), (), (), author="assistant")
+    return _finding(turn, kept) if best >= _needed(turn, kept) else None
 
 
-def informative(text: str) -> list[str]:
-    """The first informative sentences of an answer: no chatter, no offers."""
-    found: list[str] = []
-    done = patterns.NEXT_SECTION.split(text, maxsplit=1)[0]
-    for sentence in sentences(done)[:40]:
-        leads_in = sentence.endswith(":") and len(sentence) < 70 and not names(sentence)
-        leads_in = leads_in and not (
-            patterns.DONE_FIRST.match(sentence) and len(content_words(sentence)) >= 4
-        )
-        sentence = sentence.strip(" -:—")
-        step = patterns.STEP_NUMBER.sub("", sentence)
-        sentence = step if patterns.DONE_FIRST.match(step) else sentence
-        if len(sentence) < 12 or leads_in or sentence.endswith("?"):
-            continue
-        if patterns.CHATTER.match(sentence) or patterns.ENUMERATED.match(sentence):
-            continue
-        if patterns.NEXT_INLINE.match(sentence):
-            continue
-        found.append(sentence)
-        if len(found) == _LEAD_SENTENCES:
-            break
-    return found
+def _needed(turn: Turn, kept: Sequence[RankedSentence]) -> float:
+    """How good the best sentence of a turn without a change must be: less if it was asked for."""
+    if any(call.tool_class == "research" for call in turn.calls):
+        return SURE
+    if not is_problem(turn):
+        return CERTAIN
+    return KEEP if any(patterns.CAUSE.search(one.text) for one in kept) else SURE
 
 
-def headline(answer: str, lead: Sequence[str], asked: str = "") -> str:
-    """The sentence that can stand alone, best first: it says what was done; it says what is so now;
-    the order itself, as a person gave it; what was done, from a list; it names something."""
-    details = list_sentences(answer)
-    whole = [one for one in lead if _says_what(one) and not patterns.DANGLES.search(one)]
-    said = [one for one in whole if one not in details and not patterns.LEANS.match(one)]
-    ways = (
-        (one for one in said if patterns.DONE_FIRST.match(one)),
-        (one for one in said if patterns.DONE.search(one) and len(content_words(one)) >= 4),
-        (one for one in (order(asked),) if one),
-        (one for one in whole if patterns.DONE_FIRST.match(one) and names(one)),
-        (one for one in said if names(one) and not patterns.UNSURE.search(one)),
-        (one for one in lead if patterns.DONE.match(one) and len(names(one)) > 1),
-    )
-    return next((one for way in ways for one in way), "")
+def plan_heading(turn: Turn) -> str:
+    """The heading of a plan that the turn was to carry out."""
+    found = _PLAN.match(turn.asked[:1_000])
+    if found is None or not (found[1] or found[2]) or not turn.written():
+        return ""
+    heading = shortened(plain(found[3]), TITLE_CHARS)
+    return heading if len(content_words(heading)) >= 2 else ""
 
 
-def _says_what(sentence: str) -> bool:
-    words = len(content_words(sentence))
-    return words >= 4 or (words == 3 and bool(names(sentence)))
+def taken_back(turn: Turn, later: Sequence[Turn]) -> bool:
+    """Whether what a turn concluded did not stand: the user corrected it next, the agent took it
+    back, or the first check that ran afterwards failed."""
+    if not later:
+        return False
+    after = later[0]
+    asked = next(iter(sentences(after.asked[:1_000])), "")
+    refused = patterns.SAYS_NO.match(asked) is not None
+    refused = refused or any(map(_CONCEDES.match, sentences(after.answered)[:2]))
+    if turn.written():  # what was changed stands until the same files are changed again
+        again = not turn.written().keys().isdisjoint(after.written())
+        return again and (refused or _STILL.search(asked) is not None)
+    corrected = patterns.CORRECTION.search(asked) is not None
+    return refused or corrected or _first_check_fails(after)
+
+
+def _first_check_fails(turn: Turn) -> bool:
+    for call in turn.calls:
+        if call.tool_class == "file-write":
+            return False
+        if call.tool_class == "command" and any(map(patterns.CHECKING.search, steps(call.command))):
+            return call.failed and not call.refused
+    return False
 
 
 def order(asked: str) -> str:
@@ -169,7 +207,10 @@ def find_repairs(turn: Turn, broken: dict[str, ToolCall]) -> list[RepairedComman
             for files in edits.values():
                 files += [path for path in call.files if path not in files]
         elif call.tool_class == "command" and not call.refused:
-            for key in map(signature, steps(call.command)):
+            ran = steps(call.command)
+            if call.failed:
+                ran = [failed_step(call.command, call.output)]
+            for key in map(signature, ran):
                 if patterns.LOOKING.match(key):
                     continue
                 if call.failed:
@@ -190,70 +231,48 @@ def find_repairs(turn: Turn, broken: dict[str, ToolCall]) -> list[RepairedComman
 
 def _work(
     turn: Turn,
-    lead: list[str],
+    kept: Sequence[RankedSentence],
     subject: str,
     repairs: Sequence[RepairedCommand],
     written: tuple[str, ...],
-    problem: bool,
     told: frozenset[str],
 ) -> TurnOutcome | None:
-    cause = _cause(lead, strict=not problem)
     mended = [one for one in repairs if one.error and not patterns.TIDYING.search(one.command)]
     facts = [_repair_text(one) for one in mended]
-    outright = bool(cause) and bool(patterns.ROOT_CAUSE.search(cause))
-    kind: ObservationType = "error" if (problem and cause) or outright else "tool_use"
-    if kind == "tool_use" and not written and not repairs and not _ran_change(turn):
-        return None
     asked = request(turn, told)
-    title = cause if cause and kind == "error" else subject or headline(turn.answered, lead, asked)
+    sure = [one for one in kept if one.keep >= SURE]
+    title = as_title(subject, turn.project) or best_title(sure, turn.project)
+    title = title or as_title(order(asked) or _stated_order(asked), turn.project)
+    title = title or best_title(kept, turn.project) or as_title(next(iter(facts), ""), turn.project)
     if not title:
-        ordered = not patterns.NO_ORDER.search(asked)
-        plainly = len(content_words(asked)) >= 4 and ordered
-        telling = next((one for one in lead if len(content_words(one)) >= 3), "")
-        title = asked if plainly or (ordered and not telling) else telling
-    if not title:
-        title = "Changed " + ", ".join(map(os.path.basename, written[:4]))
-    rest = [asked, *(one for one in lead if one != title)]
+        return None
+    caused = is_problem(turn) and any(patterns.CAUSE.search(one.text) for one in kept)
     return _outcome(
         turn,
-        kind,
+        "error" if caused else "tool_use",
         "file-write" if written else "command",
         title,
-        rest,
+        kept,
         facts,
         written,
         author="tool" if facts else "assistant",
         verified=bool(repairs),
+        asked=asked,
     )
 
 
-def _discovery(turn: Turn, lead: list[str]) -> TurnOutcome | None:
-    """Nothing was changed, but the answer names a cause."""
-    cause = _cause(lead, strict=not is_problem(turn)) or _finding(turn, lead)
-    guess = any(patterns.UNSURE.search(one) for one in lead[:3])
-    if not cause or guess or not names(" ".join(lead)):
+def _finding(turn: Turn, kept: Sequence[RankedSentence]) -> TurnOutcome | None:
+    """Nothing was changed, but the answer says what was found; what it offers does not count."""
+    kept = [one for one in kept if not _HYPOTHETICAL.search(one.text)]
+    title = best_title(kept, turn.project)
+    if not title or not names(" ".join(one.text for one in kept)):
         return None
-    rest = [request(turn), *(one for one in lead if one != cause)]
-    return _outcome(turn, "discovery", "tool-use", cause, rest, (), (), author="assistant")
-
-
-def _research(turn: Turn, lead: list[str]) -> TurnOutcome | None:
-    looked = [call for call in turn.calls if call.tool_class in ("research", "delegation")]
-    if not looked or not lead or any(patterns.UNSURE.search(one) for one in lead[:2]):
-        return None
-    if len(names(" ".join(lead))) < 2 or not request(turn):
-        return None
-    from_web = any(call.tool_class == "research" for call in looked)
-    return _outcome(
-        turn,
-        "discovery",
-        "research" if from_web else "delegation",
-        headline(turn.answered, lead) or lead[0],
-        [request(turn), *lead],
-        (),
-        (),
-        author="web" if from_web else "assistant",
-    )
+    classes = {call.tool_class for call in turn.calls}
+    looked: ToolClass = "tool-use"
+    looked = next((one for one in ("research", "delegation") if one in classes), looked)
+    author: Author = "web" if looked == "research" else "assistant"
+    asked = request(turn)
+    return _outcome(turn, "discovery", looked, title, kept, (), (), author=author, asked=asked)
 
 
 def _outcome(
@@ -261,20 +280,27 @@ def _outcome(
     kind: ObservationType,
     tool_class: ToolClass,
     title: str,
-    rest: Sequence[str],
+    kept: Sequence[RankedSentence],
     facts: Sequence[str],
     files: Sequence[str],
     *,
     author: Author,
     verified: bool = False,
+    asked: str = "",
 ) -> TurnOutcome:
-    title = as_title(title, turn.project)
-    said = [one for one in rest if one and one[:60].lower() not in title.lower()]
+    same = normalised(title)[:60]
+    told = [
+        with_short_paths(one.text, turn.project)
+        for one in kept
+        if same not in normalised(one.text) and not _leads_in(one.text)
+    ]
+    body, rest = _fitting([asked] if asked and same not in normalised(asked) else [], told)
     return TurnOutcome(
         type=kind,
         tool_class=tool_class,
         title=title,
-        summary=cut(" ".join(map(ended, said)), SUMMARY_CHARS),
+        summary=body,
+        detail=rest,
         facts=tuple(facts[:MOST_FACTS]),
         files=tuple(files[:50]),
         author=author,
@@ -283,50 +309,58 @@ def _outcome(
     )
 
 
+def _fitting(first: Sequence[str], told: Iterable[str]) -> tuple[str, str]:
+    """Whole sentences: as many as a summary holds, and the rest."""
+    body, rest = list(first), list[str]()
+    room = SUMMARY_CHARS - sum(map(len, body))
+    for one in told:
+        if len(one) + 2 <= room and not rest:
+            body.append(one)
+            room -= len(one) + 2
+        else:
+            rest.append(one)
+    detail = ""
+    for one in rest:
+        if len(detail) + len(one) <= DETAIL_CHARS:
+            detail += ended(one) + "\n"
+    return " ".join(map(ended, body)), detail.strip()
+
+
+def best_title(kept: Sequence[RankedSentence], project: str) -> str:
+    """The sentence that can best stand alone and is not cut off anywhere; one that leans on the
+    sentence before it only if it names several things."""
+    leaning = ""
+    for one in sorted(kept, key=lambda one: one.keep * one.title, reverse=True):
+        if one.text.endswith(":") and not patterns.DONE_FIRST.match(one.text):
+            continue
+        title = as_title(one.text, project)
+        if len(content_words(title)) < 2 + (not names(title)) or not is_whole(title):
+            continue
+        if not patterns.LEANS.match(title) and not _JOINS.match(title):
+            return title
+        leaning = leaning or (title if len(names(title)) > 1 else "")
+    return leaning
+
+
 def as_title(text: str, project: str) -> str:
-    """A sentence as a title: without who did it, and with short paths."""
-    text = patterns.HEADED.sub("", text)
-    if patterns.DONE_FIRST.match(text):
-        text = patterns.WHO_DID.sub("", text)
-    return cut(capitalised(with_short_paths(text, project).rstrip(" :")), TITLE_CHARS)
+    """A sentence as a title: without who did it, line numbers and far paths; empty when it is too
+    long and cannot be ended earlier."""
+    text = _LABEL.sub("", text)
+    bare = patterns.WHO_DID.sub("", text)
+    text = bare if patterns.DONE_FIRST.match(text) else text
+    text = _LINE_NUMBERS.sub("", with_short_paths(text, project)).rstrip(" :")
+    return shortened(capitalised(text), TITLE_CHARS)
 
 
-def _cause(lead: Sequence[str], *, strict: bool) -> str:
-    """The sentence that names the cause: an outright one first."""
-    for one in lead:
-        if patterns.ROOT_CAUSE.search(one) and not patterns.UNSURE.search(one):
-            return one
-    if strict:
-        return ""
-    return next(
-        (one for one in lead if patterns.CAUSE.search(one) and not patterns.UNSURE.search(one)), ""
-    )
+def _leads_in(text: str) -> bool:
+    """The words before a list or a piece of code, which say nothing without it."""
+    return text.endswith(":") and len(content_words(text)) < 6
 
 
-def _finding(turn: Turn, lead: Sequence[str]) -> str:
-    """The user asked why, and the answer gives the cause without the word "because"."""
-    if not _asks_why(turn):
-        return ""
-    details = list_sentences(turn.answered)
-    return next(
-        (
-            one
-            for one in lead
-            if patterns.FINDING.search(one)
-            and one not in details
-            and len(content_words(one)) >= 5
-            and not patterns.UNSURE.search(one)
-        ),
-        "",
-    )
-
-
-def _asks_why(turn: Turn) -> bool:
-    return bool(patterns.INQUIRY.search(turn.asked[:_SHORT_PROMPT]))
-
-
-def _names_cause(lead: Sequence[str]) -> bool:
-    return any(patterns.ROOT_CAUSE.search(one) for one in lead[:4])
+def _stated_order(asked: str) -> str:
+    """What was asked for, if it says enough and is neither a question nor a remark."""
+    remark = patterns.NO_ORDER.search(asked) or narrates(asked)
+    return "" if remark or asked.endswith("…") or len(content_words(asked)) < 4 else asked
 
 
 def _ran_fix(turn: Turn) -> bool:
@@ -340,45 +374,22 @@ def _ran_fix(turn: Turn) -> bool:
     )
 
 
-def is_chore(turn: Turn, lead: Sequence[str], repairs: Sequence[RepairedCommand] = ()) -> bool:
+def is_chore(
+    turn: Turn, kept: Sequence[RankedSentence], repairs: Sequence[RepairedCommand] = ()
+) -> bool:
     """Whether a turn only kept house: it formatted, linted, corrected a comment."""
     if patterns.CHORE.match(patterns.FILLER.sub("", turn.asked.strip())):
-        return len(turn.answered) < _SHORT_ANSWER or not lead
+        return len(turn.answered) < _SHORT_ANSWER or not kept
     if repairs and not all(patterns.TIDYING.search(one.command) for one in repairs):
         return False
     short = len(turn.answered) < _SHORT_ANSWER
     return short and bool(patterns.CHORE_ANSWER.search(turn.answered))
 
 
-def _ran_change(turn: Turn) -> bool:
-    """Whether a command succeeded that did more than inspect or check."""
-    return any(
-        not (patterns.LOOKING.match(step) or patterns.CHECKING.search(step))
-        for call in turn.commands()
-        if not call.failed
-        for step in steps(call.command)
-    )
-
-
-def _says_nothing(turn: Turn, lead: Sequence[str], subject: str, told: frozenset[str]) -> bool:
-    """The prompt is a question, a statement or too short, and no answer says what was done."""
-    asked = request(turn, told)
-    return not lead and not subject and (not asked or bool(patterns.NO_ORDER.search(asked)))
-
-
 def _only_merges(turn: Turn) -> bool:
     """Only merges and their conflicts: the work itself was recorded where it was done."""
     asked = patterns.MERGING.search(turn.asked[:300])
     return bool(asked) and any(patterns.MERGES.search(call.command) for call in turn.commands())
-
-
-def _left_open(turn: Turn, lead: Sequence[str]) -> bool:
-    """The last check failed and nothing was concluded, or the answer only guesses."""
-    done = any(patterns.DONE.search(one) for one in lead)
-    if any(patterns.UNSURE.search(one) for one in lead[:3]) and not done:
-        return True
-    checks = turn.commands()
-    return not lead and turn.followed and bool(checks) and checks[-1].failed
 
 
 def _repair_text(repair: RepairedCommand) -> str:

@@ -39,6 +39,15 @@ REFUSED_CALL = _any(
     r"File has not been read yet",
     r"requested permissions",
 )
+# What the user said while refusing a call, up to what the host says after it.
+REFUSING_WORDS = re.compile(
+    r"the user said:\s*+(?!The user wants to clarify)(\S.{0,2000}?)(?:\n\nNote:|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+# Headings of a plan under which it says what was decided, and what stays as it is.
+PLAN_DECIDES = _any(
+    r"\b(?:decisions?|decided|by design|design choices?|trade-?offs?|not chang\w+|unchanged|out of scope|non-?goals?|rejected|alternatives?|constraints?|assumptions?|approach)\b"
+)
 # A prompt that is mostly somebody else's text: a plan, a review, a log. Its own words come first.
 DOCUMENT = _any(r"^\s*implement the following plan", r"^\s*#{1,3} ", r"\n#{1,3} \S")
 
@@ -82,14 +91,6 @@ CHATTER = _any(
     r"summary|behaviou?r|implementation|build|status|verdict|overall)\b[\w /&-]{0,40}"
     r"(?:changed|modified|added|updated|applied|complete|addressed|made|were|was|are|is|summary|pass)?[.:!]*$",
 )
-# A sentence that says what was done.
-DONE = re.compile(
-    r"^(?:i(?:'ve| have)? |we |also |now |it )?(?:also |now |successfully |just )*(?:add|remov|fix|chang|"
-    r"creat|updat|renam|implement|extract|mov|replac|refactor|increas|reduc|introduc|consolidat|wrapp|"
-    r"simplif|improv|switch|set|made|wrote|rewrote|split|bump|enabl|disabl|document|convert|integrat|"
-    r"merg|restor|convert|turned|the (?:fix|change))\w*\b|\b(?:now|no longer)\b|^(?:the fix|fix:)",
-    re.IGNORECASE,
-)
 # What was done, in a sentence that begins with it: the best title there is.
 DONE_FIRST = re.compile(
     r"^(?:i(?:'ve| have)? |we(?:'ve| have)? |also |now |successfully |completely |just )*(?:added|removed|fixed|changed|created|"
@@ -104,21 +105,12 @@ WHO_DID = re.compile(
     r"^(?:(?:(?:i|we)(?:'ve| have)?|also|now|just|successfully|completely|summary:|final summary:|code change:) )+",
     re.IGNORECASE,
 )
-# A heading's first word, before what it heads.
-HEADED = re.compile(
-    r"^(?:plan|summary|change|solution|fixed|code change|title):\s+(?=(?:\S+\s+){2})", re.IGNORECASE
-)
 # It depends on the sentence before it, or is hypothetical: it cannot stand alone as a title.
 LEANS = re.compile(
     r"^(?:this|that|these|those|it|its|they|he|she|which|so|since|because|if|when|once|should|in case|"
     r"otherwise|instead|also,|then|again|same|there|the (?:comment|fix(?:es)? i|changes? i|above|"
     r"following|script looks)|your branch|safe here|main's|someone|now you|next time)\b",
     re.IGNORECASE,
-)
-# A lead-in whose list was cut off.
-DANGLES = re.compile(
-    r"\b(?:now|shows?|that|to|for|with|as|the|are|is|by|and|of|in|on|includes?|using|following|documents?|which|where|either|explaining|covering)$",
-    re.I,
 )
 # The polite part before what somebody wants done.
 ORDER = re.compile(
@@ -135,20 +127,6 @@ MERGING = re.compile(
     r"\b(?:merge|rebase|conflict(?:s|ed)?|origin/ma(?:in|ster)|cherry-pick)\b", re.IGNORECASE
 )
 MERGES = re.compile(r"\bgit (?:-C \S+ )?(?:merge|rebase|cherry-pick|pull)\b")
-# A heading of an enumeration.
-ENUMERATED = re.compile(
-    r"^(?:option|phase|step|approach|alternative|review target|p\d|issue|problem) ?#?\d?\b.{0,3}[:—-]|"
-    r"^(?:init|plan complete|what it tests)\b",
-    re.IGNORECASE,
-)
-# A number at the beginning, which is left out of titles.
-STEP_NUMBER = re.compile(r"^(?:step|phase|part) ?#?\d+\s*[:—-]\s*(?=\S)", re.IGNORECASE)
-# A step that was done, even if the sentence is short.
-STEP_TAKEN = re.compile(
-    r"^(?:(?:step|phase|part) ?#?\d+\b.{0,12}?[:—-]\s*\S.{5,}|(?:committed|pushed|merged|deployed|applied|released|fixed) "
-    r"(?!(?:it|this|that|them)\b|the (?:issue|problem|bug|error)\b)\S+ \S.*)",
-    re.IGNORECASE,
-)
 # An answer that hedges or guesses.
 UNSURE = _any(
     r"\b(?:could be|might be|may be|maybe|perhaps|possibly|not sure|i(?:'m| am) not certain|"
@@ -188,134 +166,10 @@ CAUSE = _any(
     r"\bla causa\b|\bil problema era\b|\bel problema era\b|\bdie ursache\b|\bder grund\b|"
     r"\blag (?:daran|an)\b|\bla cause\b|\bera (?:causado|dovuto)\b|\bil motivo\b",
 )
-# A heading or a lead-in that names the cause outright: the sentence leads.
-ROOT_CAUSE = _any(
-    r"\broot cause\b",
-    r"^(?:the )?(?:cause|reason|culprit|problem|issue)(?: here)?(?: was| is|:)",
-    r"\b(?:caused by|came from|left behind by|because of|turns out|turned out)\b",
-    r"\bthe key insight\b|^la causa\b|^il problema era\b|^el problema era\b|^die ursache\b",
-)
 
-# A question about a cause, and the sentence that answers it without "because".
-INQUIRY = _any(
-    r"\b(?:why|how come|how did (?:this|that|it))\b(?! (?:did|do|are|have|would) (?:you|we|i)\b)(?! not\b)",
-    r"\b(?:check|find out|figure out|investigate|look into) (?:if|whether|why|what causes) (?:there|it|this|that|the)\b",
-)
-FINDING = _any(
-    r"\b(?:will|would|can) (?:fail|break|hang|crash|leak|lose|be lost)\b",
-    r"\b(?:doesn'?t|does not|don'?t|do not|cannot|can'?t|never|skips?|ignores?|drops?|overwrites?|no longer)\b",
-    r"\b(?:without|missing|lacks?)\b",
-)
 
 # --- what a user states ----------------------------------------------------------------------------
 
-# A lasting rule.
-_THING = r"(?!(?:it|that|this|them|anything|worry|forget|know|think|see|want|need|mind|bother)\b)"
-RULE = _any(
-    r"^(?:(?:please|and|also|but|so|ok(?:ay)?|k|in general|btw|remember)[\s,:.]+)*(?:always|never) (?!mind\b)\w+",
-    r"(?:[,;:—-]|\b(?:and|but|or|please|in general|we|i|you|must|should)) (?:always|never) "
-    r"(?!mind|ever\b|seen|heard|happen|know|knew|thought|had\b|been|was\b|is\b|are\b|be\b|a\b|the same)\w+",
-    r"\b(?:must|has to|have to|needs to|should) (?:always|never) be (?:\w+ed|\w+en|made|set|built|run)\b",
-    r"\b(?:from now on|in general|as a rule|going forward|in future)\b",
-    r"\b(?:don'?t|do not|please don'?t|never) (?:ever )?(?:use|mock|hardcode|hard-code)\b "
-    + _THING,
-    r"\b(?:don'?t|do not) " + _THING + r".{3,60}\b(?:anywhere|in this (?:repo|project|codebase)|"
-    r"in general|unless)\b",
-    r"\b(?:let'?s|we|i) (?:not|don'?t|do not|never) (?:use|store|commit|keep|check in|put|ship|mock|"
-    r"want) " + _THING,
-    r"\buse [\w@./+-]+(?: \d+| here| everywhere)?,? (?:and )?(?:not|instead of|rather than|over) [\w@./+-]+",
-    r"\b(?:i|we) prefer\b (?!not to say)",
-    r"\bi'?d like (?:to see |us to |you to )?.{3,80}\binstead of\b",
-    r"\bwe (?:always|never|only) \w+",
-    r"\bwe should (?:be )?(?:always |never )?(?:using|use)\b.{3,80}\b(?:instead of|wherever|everywhere)",
-    r"\b(?:remember|note|keep in mind|important)\b ?[:,]? ?(?:that )?.{0,60}\b(?:must|should|always|"
-    r"never|needs? to|only|don'?t)\b",
-    r"\bmust (?:always|never|not|only|stay)\b.{3,}(?:otherwise|because|or else|,|$)",
-    r"\bmust (?:be|have)\b.{3,300}\b(?:otherwise|because|or else)\b",
-    r"\bmake sure (?:to|that|you|we) (?:always|never)\b",
-    r"\b(?:immer|niemals|nie|grunds[äa]tzlich|ab jetzt)\b.{3,}",
-    r"\b(?:siempre|nunca|a partir de ahora)\b.{3,}",
-    r"\b(?:sempre|d'ora in poi)\b.{3,}|\bmai usare\b|\bnon usare mai\b",
-    r"\b(?:toujours|n'utilise[sz]? (?:pas|jamais)|d[ée]sormais)\b.{3,}",
-)
-# A convention or a wish about how to work, without "always" and "never": it is general because of
-# what it speaks of (every, whenever, all), of whom (we, in this repo) or of how work is done.
-CONVENTION = _any(
-    r"^(?:all|every|each|any|new) (?:[\w./-]+ ){1,4}(?:must|has to|have to|needs?|should|goes?|gets?)\b.{4,}",
-    r"^(?!the\b|it\b|this\b|that\b|these\b|those\b|both\b)[\w-]+(?: [\w-]+){0,3}s (?:should|shall|must|have to|need to|"
-    r"are to)(?: not| never| always)? (?!pass\b|work\b|be (?:green|fixed|fine|ok)|show\b|appear\b|now\b)\w+.{3,}",
-    r"^the [\w-]+(?: [\w-]+){0,2}s (?:must|have to|need to)(?: not)? (?!pass\b|be (?:green|fixed|updated))\w+.{4,}",
-    r"^(?:please )?(?:indent|name|prefix|put|place|sort|use|prefer|favou?r|spell) (?!the\b|this\b|that\b|it\b|them\b|"
-    r"an?\b|my\b|your\b|these\b|those\b|another\b|only\b|option\b)(?![^?]*(?:\b[\w-]+\.[a-z]{1,5}\b|\bline \d))"
-    r"[\w' -]{4,50}\b(?:in|with|at|over|for|as|by|instead of)\b .{3,}",
-    r"^if you (?:add|change|create|touch|edit|remove|rename|write|introduce|modify) "
-    + _THING
-    + r"[^?]{4,}, .{5,}",
-    r"^when we \w+ [^?]{3,60}\bwe (?:also )?(?:need|must|have to|should)\b",
-    r"^(?:please )?(?:don'?t|do not) (?!forget|worry|know|think|see|understand|get|care|mind|bother|need|want|have|"
-    r"believe|remember|do|stop|wait|like|run|start|open|show|look|try)\w+ (?!the\b|this\b|that\b|it\b|them\b|me\b|us\b|"
-    r"my\b|your\b|these\b|those\b|anything|so\b|an?\b|to\b|in\b|on\b|at\b|too\b)\w{3,}",
-    r"^(?:please )?make sure (?:that )?(?:all|every|each|any|new)\b.{5,}",
-    r"^(?:please )?leave (?!it\b|this\b|that\b|me\b).{3,40} alone\b|^all [\w ]{3,30} in [\w -]+ please\b",
-    r"^(?:please )?ask (?:me )?before\b|^(?:please )?(?:don'?t|do not) ask\b.{5,}",
-    r"^(?:short|brief|concise|longer|detailed) answers?\b|\beverywhere,? please\b",
-    r"^(?:whenever|every time|each time|any time) (?:you|we)\b.{8,}",
-    r"^when (?:you|we) (?:write|add|change|create|touch|edit|commit|name|make|use|open|run|answer|explain|"
-    r"generate|refactor|document|review|fix|need)\b[^?]{3,},",
-    r"\bbefore (?:every|each|any|you) (?:commit|push|merge|release|deploy|pr|pull request|change)",
-    r"^(?:please )?(?:don'?t|do not) (?:ever )?(?:touch|edit|modify|push|install|delete|mix|mention|log|print|"
-    r"import|rewrite|reformat|merge|force-push|rely|abbreviate|suppress|disable|skip|commit|add|write|put) "
-    + _THING,
-    r"^(?:please )?(?:don'?t|do not) (?:touch|change|edit|modify|commit|delete) anything (?:under|in|outside|below) \S+",
-    r"^(?:please )?(?:stop|quit|avoid) \w+ing\b.{6,}|^(?:please )?avoid (?!it|this|that|the)\w+",
-    r"^(?:please )?keep (?!it\b|this\b|that\b|them\b|the\b|going|my\b|in mind)(?:[\w-]+ ){1,4}(?:in|under|below|"
-    r"within|out of|free of|short|small|simple|brief|sorted|at most|alphabetical)\b",
-    r"^no (?!need|idea|problem|worries|longer|way|it|that|this|i|we|you|one|more|changes?|the)[\w-]+(?: [\w-]+)? "
-    r"(?:in|please|at all|anywhere|unless|without)\b",
-    r"\bi (?:really )?(?:don'?t|do not) (?:like|want to see) (?!the\b|how|what|when|where|your|to)"
-    + _THING
-    + r".{4,}",
-    r"\bi (?:hate|dislike|can'?t stand|love|like) (?!the\b|how|what|when|where|your|to see|it|that|this)\w+ing\b.{3,}",
-    r"\bi (?:hate|dislike|can'?t stand) (?!the\b|how|what|when|where|your|it\b|that\b|this\b)\w+",
-    r"\bi (?:want|expect) (?:you to|us to|to see)?.{3,60}\b(?:tests? first|every time|each time)\b",
-    r"^you (?:don'?t|do not) (?:need|have) to (?:explain|ask|summari[sz]e|repeat|apologi[sz]e|confirm|tell)\b.{4,}",
-    r"^(?!it\b|this\b|that\b|the (?:file|error|test)\b|where)[\w ]{3,40}\b(?:go|belong) (?:next to|in|into|under|beside)\b .{3,}",
-    r"\buse [\w@./+-]+ (?:here|everywhere|throughout|in this (?:repo|project|codebase)|for everything)\b",
-    r"^we (?:use|don'?t|do not|only|write|prefer|keep|name|follow|put|test|stick)\b.{3,80}\b(?:in this (?:repo|"
-    r"repository|project|codebase)|everywhere|by convention|as a convention)\b",
-    r"^(?:please )?only (?:use|deploy|commit|push|merge)\b.{6,}",
-    r"^(?:please )?(?:answer|reply|respond|write|explain)\b.{0,30}\bin (?:english|german|french|spanish|italian)\b",
-    r"^(?:bitte |por favor |per favore )?(?:kommentare|antworte|schreib|verwende|benutze)\b.{0,40}\b(?:auf|kein|nicht|statt)\b",
-)
-GONE = re.compile(r"\b(?:no longer|any ?more)\b", re.IGNORECASE)
-# A sentence that applies only now.
-FOR_NOW = re.compile(
-    r"\b(?:yet|right now|for now|this time|just now|at the moment|until|today|again|for this|any ?more|"
-    r"the (?:last|previous) (?:commit|change)|now)\b",
-    re.IGNORECASE,
-)
-# What follows is quoted from somewhere: not the user's own rule.
-QUOTES = re.compile(
-    r"^(?:looking at|according to)\b|\b(?:it|log|logs|docs?|readme|comment|file|error|spec|output|message|"
-    r"code|linter|review|copilot|they|he|she) (?:says|said|has:|reads|shows|states|suggests?|writes|complains?)",
-    re.IGNORECASE,
-)
-# "never" and "always" that tell a story instead of setting a rule.
-NO_RULE = _any(
-    r"^never (?:saw|seen|had|heard|got|been)\b",
-    r"\b(?:it|that|this|they|he|she|which|there)(?:'s| is| has| was)? (?:also )?(?:always|never)\b",
-    r"\w,? (?:always|never) (?:seems?|seen|shows?|returns?|gets?|happens?|works?|worked|fails?|runs?|"
-    r"called|captured|displayed|increments?|executes?|have (?:to|been))\b",
-    r"\?$",
-    r"\b(?:i|you)(?:'ve| have|'m| am)? (?:always|never) (?:see|saw|seen|get|got|had|heard|thought|forget|forgot|"
-    r"wonder|wondered|wanted|struggle|end up|knew|know|remember|have to|said|meant|asked)",
-    r"^(?:if|when|whether|does|do|is|are|can|could|would|should|why|how|what|where)\b.{0,200}\?",
-)
-# The rule holds in every project of the user, not only here.
-HOLDS_EVERYWHERE = _any(
-    r"\b(?:in (?:all|every|any) (?:my |of my )?(?:projects?|repos?)|everywhere i|for all (?:my )?projects|"
-    r"whatever project|i always|i never|i prefer|i hate|i like)\b",
-)
 # A correction of what the assistant did or understood.
 CORRECTION = _any(
     r"^(?:no|nope|nein|hm+|wait|stop|sorry)?[\s,.!-]*(?:i meant|i said|i asked for|"
@@ -329,6 +183,13 @@ CORRECTION = _any(
 SAYS_NO = re.compile(
     r"^(?:no|nope|nein|non|wrong|stop)(?=\s*[,.!:;—-])|^(?:please )?stop \w+ing\b", re.IGNORECASE
 )
+
+
+def contradicts(prompt: str) -> bool:
+    """Whether a prompt begins by saying that the answer before it was wrong."""
+    return bool(SAYS_NO.match(prompt) or CORRECTION.search(prompt[:200]))
+
+
 NEGATIVE = re.compile(
     r"^(?:please |and |also )*(?:don'?t|do not|never|no\b|not\b|avoid|stop)", re.IGNORECASE
 )
@@ -339,44 +200,6 @@ POSITIVE = re.compile(
     re.IGNORECASE,
 )
 
-# A choice between options.
-DECISION = _any(
-    r"\b(?:let'?s|we'?ll|we will|i'?ll|i'?d|we) (?:just )?(?:go|going|went|stick|stay) (?:with|for)\b",
-    r"\bgo with (?:option|approach|variant|number|the)\b",
-    r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|settled|opted|chose)\b",
-    r"\b(?:agreed|ok(?:ay)?|yes|fine),? .{1,40} it is\b",
-    r"\blet'?s (?:try|use|take|do) (?:the|a|an) [\w-]+(?: [\w-]+)? (?:approach|way|variant|option)\b",
-    r"\blet'?s only \w+",
-    r"\blet'?s (?:use|take) (?!the\b|this\b|that\b|it\b|an?\b)\S+.{0,40}\b(?:for|instead of|rather than|because|since)\b",
-    r"\bwe(?:'ll| will) (?:drop|use|keep|support|switch|stay|stick|not use|not support)\b "
-    + _THING
-    + r".{5,}",
-    r"\blet'?s (?:keep|drop|stay with|stick with|stick to|not split|leave out) "
-    + _THING
-    + r".{8,}",
-    r"\b(?:i'?d|i would|we'?d) (?:rather|prefer)\b",
-    r"\b(?:so|then|,) (?:option|approach|variant) \d\b|^(?:option|approach) \d\b.{8,}",
-    r"\b(?:we|i) (?:moved|switched|migrated|changed) (?:\w+ ){0,3}(?:from|to|over)\b",
-    r"\b(?:limit|default|timeout|maximum|minimum|target|budget) (?:is|should be|must be) \d",
-    r"\bwe(?:'re| are)(?: not going to (?:use|support|ship|add|build|do)| (?:dropping|moving to|switching to|going with|"
-    r"staying with|sticking with))\b.{3,}",
-    r"\b(?:do|build|make|implement|write) (?:it|this|that) (?:with|as|in|using|via) .{2,60}(?:, not\b|\binstead of\b|"
-    r"\brather than\b)",
-    r"\b(?:use|take|pick|choose) (?:option|approach|variant|number) \w+\b.{8,}",
-    r"\b(?:first|second|third|last|latter|former|other) (?:approach|option|variant|way|one) (?:is|seems|looks) (?:better|best|fine|cleaner)\b",
-    r"\bwir (?:haben uns|nehmen|bleiben)\b|\bdecidimos\b|\babbiamo deciso\b|\bon a d[ée]cid[ée]\b",
-)
-# A sentence that begins with the choice, so that it is no rule, whatever it says after.
-CHOSE = re.compile(
-    r"^(?:(?:chose|picked(?! up\b)|opted for|settled on|went with)|(?:(?:i|we)(?:'ve| have)? )?(?:dropped|ditched|abandoned|replaced|retired) "
-    r"(?=.{1,60}\bin favou?r of)\S+|(?:i|we)(?:'ve| have)? (?:also |finally |now )?(?:decided (?:to|on|for|that)|chose|chosen|adopted|picked(?! up\b)|opted|settled on|went with|gone with)|"
-    r"we(?:'ll| will) (?:use|adopt|go with)|(?:the |our |my )?(?:final )?decision\s*:)(?!.*\b(?:always|never|from now on)\b) \S",
-    re.IGNORECASE,
-)
-# The same, in short prompts only: in a long one it is likely a pasted review.
-DECISION_IF_SHORT = _any(
-    r"\bshould (?:call|use|talk|read|write|go|be|return|store)\b.{2,80}\binstead of\b",
-)
 # The alternative or the reason: with one of them a choice is specific enough.
 CONTRAST = _any(
     r"\b(?:instead of|rather than|in favou?r of|as opposed to)\b",
@@ -394,6 +217,7 @@ REASON_FIRST = re.compile(
     re.IGNORECASE,
 )
 # A rejected option, with the reason.
+_THING = r"(?!(?:it|that|this|them|anything|worry|forget|know|think|see|want|need|mind|bother)\b)"
 _TURNED_DOWN = r"(?:rejected|ruled out|decided against|dismissed|discarded|turned down|passed on|gave up on|voted against)"
 _NO_WAY = (  # what is refused, tried or dropped every day, and is no way of doing things
     r"(?!(?:it|this|that|them|these|those|again|everything|to|\w+ing)\b)"
@@ -473,31 +297,6 @@ NO_DECISION = _any(
     r"inspect|investigate|verify|continue|begin|test)\b",
     r"\b(?:if|whether|when|once|until|unless|before) (?:i|we|you)\b",
 )
-# Where things are, what replaced what: stated by the user.
-STATED_FACT = _any(
-    r"\b(?:is|are|gets?) (?:deployed|hosted) (?:on|to|in|at|with|via)\b",
-    r"\w (?:runs|lives?) (?:on|in|at|under) (?!the (?:same|other)|my|it|this|that|main)\S+",
-    r"\bwe (?:moved|switched|migrated) (?:\w+ ){0,2}(?:from|to)\b",
-    r"\b(?:depends on|is owned by|is maintained by|talks to)\b",
-    r"^we (?:write|name|have) (?!an?\b|the\b|this\b|that\b|it\b|to\b|been|seen|had|some|no\b).{8,}",
-    r"^(?:the |our )?(?:backend|frontend|database|db|ci|api|server|client|stack|queue|cache|hosting|orm)\b (?:is|uses|"
-    r"runs on) (?-i:[A-Z])\w+",
-    r"^we (?:squash|deploy|release|ship|build|lint|tag|version|review|store|log|rebase)\b (?!it\b|this\b|that\b).{5,}",
-    r"\b(?:listens|serves) on (?:port )?:?\d+|\b(?:owns|maintains|is responsible for) (?:the )?[\w-]+",
-    r"^[\w. ]{2,30} is (?:the|our) (?:minimum|maximum|only|default|required|supported|oldest|lowest|highest) [\w ]+",
-    r"^we run (?!into\b|the\b|it\b|this\b|tests?\b)[\w.-]+ (?:on|in|with|behind)\b .{2,}",
-    r"(?:^|\bbtw,? |\bby the way,? )our [\w ]{2,40}\b(?:is|are|uses?|runs?|lives?)\b .{3,}",
-    r"^the [\w ]{3,40} (?:has|holds|contains|serves|gets) (?:about |around |roughly |over |more than |~ ?)?\d[\d,.]* ?"
-    r"(?:million|thousand|billion|k|m|gb|tb|rows|users|requests|tenants|customers|tables)\b",
-    r"\bwe (?:no longer|don'?t) (?:have|use|support|ship) .{2,60}?\b(?:any ?more\b|since\b|because\b)",
-)
-PLAIN_QUESTION = re.compile(
-    r"\?\s*$|^(?:what|why|how|where|which|who|when(?! (?:you|we)\b)|is|are|does|do(?! (?:not|it|that|this)\b)|did|can|could|would|should|shall)\b",
-    re.IGNORECASE,
-)
-# A request may hold a rule or a decision after all: these questions are polite orders.
-POLITE = re.compile(r"^(?:can|could|would) (?:you|we) (?:please )?", re.IGNORECASE)
-
 # --- fillers at the beginning of a sentence --------------------------------------------------------
 
 FILLER = re.compile(
@@ -542,7 +341,6 @@ NEXT_HEADING = re.compile(
     r"what'?s (?:left|next)|nächste schritte|pr[óo]ximos pasos)\W{0,4}$",
     re.IGNORECASE,
 )
-NEXT_SECTION = re.compile(NEXT_HEADING.pattern, re.IGNORECASE | re.MULTILINE)
 NEXT_INLINE = re.compile(
     r"^(?:(?:(?:the )?next(?: steps?| up| tasks?| thing)?|remaining(?: work| steps?| tasks?)?|to-?dos?|"
     r"still (?:to do|open|missing|left)|follow-?ups?|(?:what(?:'s| is) )?left(?: to do)?|what remains|not done yet|"
@@ -560,14 +358,20 @@ OFFER = re.compile(
 
 # A choice by its number.
 OPTION = re.compile(r"\b(?:option|approach|variant)\s+(\d)\b", re.IGNORECASE)
-# A review of somebody's work: what it finds is for that day.
-REVIEW = re.compile(r"\breview(?:er|ing)?\b|\bfeedback\b|/pull/\d+", re.IGNORECASE)
 # A prompt that is a statement or a question: alone it does not say what was done.
 NO_ORDER = re.compile(
     r"\?$|^(?:i|i'm|i've|we|it|it's|this|that|there|thinking|looking|stop|so|why|what|how|oh|ah|hm+)\b",
     re.IGNORECASE,
 )
 
+# A statement that puts something in the place of something else, or ends it.
+CHANGES = re.compile(
+    r"\b(?:instead of|no longer|any ?more|any longer|switched|moved|migrated|replaced|swapped|renamed|dropped|dropping|"
+    r"changed|went up|goes up|took over|takes over|now|these days|since (?:monday|last|the)|from now|going forward|used to|"
+    r"after all|lifted|goodbye|gone|umgestellt|umgestiegen|nicht mehr|ne \w+ plus|ya no|não \w+ mais|non \w+ più)\b|"
+    r"もう|ではなく|なしです|不再|改用|换成",
+    re.IGNORECASE,
+)
 # A sentence that says that something changed.
 CHANGED = re.compile(
     r"\b(?:actually|scratch that|correction|sorry|my bad|i was wrong|make (?:it|that)|instead|now|"

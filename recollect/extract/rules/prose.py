@@ -5,6 +5,8 @@ a text is read up to a bound, so that the work is linear and small.
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 MOST_CHARS = 12_000
@@ -23,6 +25,7 @@ _PRINTED = re.compile(
       at\s+[\w$.<>]+\( | File\s+"[^"]+",\s+line | \#\d+\s+0x | goroutine\s+\d+
     | \d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d | Traceback\b | Caused\s+by:
     | (?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|FAIL|PASS|E)\s{1,4}\S | [a-z]+Error:\s
+    | Error:\s | [⨯✗✖×]\s | \d+\s+[+-]\s | npm\s(?:WARN|ERR!|notice) | \d+:\d+\s+(?:error|warning)\b
     | (?:remote|fatal|error|warning):\s | [\w./-]+\.\w{1,5}:\d+(?::\d+)?[:\s]
     | ---\s(?:FAIL|PASS) | =+\s | [|+`]-{2,} | diff\s--git | @@\s | (?:from|created\sby)\s+\S+/\S+
     | panic: | \* What\swent\swrong | > Task | \d+\sfiles?\schanged | create\smode
@@ -30,11 +33,34 @@ _PRINTED = re.compile(
     re.VERBOSE,
 )
 _FAR_PATH = re.compile(r"(?<![\w./~])(?:/|~/)(?:[\w.@+-]+/){2,}([\w.@+-]+/[\w.@+-]+)")
-_END = re.compile(r"(?<=[.!?…])(?<!/\.\.\.)[\"')\]*]{0,2}\s+(?=\S)")
+_END = re.compile(r"(?<=[.!?…])(?<!/\.\.\.)[\"')\]*]{0,2}\s+(?=\S)|(?<=[。！？])(?=\S)")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|bzw|approx|resp|no|mr|dr)|\b\w)\.$", re.I
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|bzw|approx|resp|no|mr|dr)|(?<![\w.-])[a-z])\.$", re.I
 )
 _SYMBOLS = re.compile(r"[{}();=<>|\\\[\]]")
+# What holds together: a sentence does not end inside code, brackets or a quotation.
+_WHOLE = re.compile(r"`[^`]{1,300}`|\([^()]{1,300}\)|\"[^\"]{1,300}\"|“[^”]{1,300}”")
+_HEADING = re.compile(r"^#{1,6}\s|^\*\*[^*]{1,100}\*\*:?$")
+# Where a sentence that is too long may end: not inside a list, nor before what it depends on.
+_CLAUSE = re.compile(r"[;:.] | [-—–]+ | \((?=[^()]*\)$)")
+_PAIRS = ("()", "[]", "{}")
+# The last word before something that was cut off.
+_DANGLES = re.compile(
+    r"\b(?:shows?|that|to|for|with|as|the|an?|are|is|by|and|or|of|in|on|includes?|using|following|"
+    r"which|where|either)$|\b(?:it|which|that|now) (?:now )?\w+s$|\b(?:it|which|that) now$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence and where it stands."""
+
+    text: str
+    heading: str  # the heading above it
+    listed: bool  # an item of a list, or a part of one
+    is_heading: bool
+    opens: bool  # the first of its line
 
 
 def plain(text: str) -> str:
@@ -47,28 +73,50 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=4096)
 def lines(text: str) -> tuple[str, ...]:
     """The lines that are prose, without their markdown."""
-    text = _FENCE.sub("\n", text[:MOST_CHARS])
-    found = []
-    for line in text.splitlines():
-        if not line.strip() or _QUOTED.match(line) or _PRINTED.match(line):
-            continue
-        line = plain(_MARK.sub("", line.strip()))
-        if line and not _is_code(line):
-            found.append(line)
-    return tuple(found)
+    return tuple(plain(_bare(line)) for line in _prose(text))
 
 
 @lru_cache(maxsize=4096)
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences of a text, in order. A line break ends one, as people write."""
-    return tuple(one for line in lines(text) for one in _split(line))
+    return tuple(one.text for one in placed_sentences(text))
 
 
 @lru_cache(maxsize=1024)
+def placed_sentences(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a text, each with where it stands."""
+    found: list[Sentence] = []
+    heading = ""
+    for line in _prose(text):
+        bare = _bare(line)
+        heads = _HEADING.match(line) is not None
+        listed = not heads and _MARK.match(line) is not None
+        if heads:
+            heading = plain(bare).rstrip(" :")
+        for number, part in enumerate(_split(bare)):
+            if one := plain(part):
+                found.append(Sentence(one, heading, listed, heads, not number))
+    return tuple(found)
+
+
 def list_sentences(text: str) -> frozenset[str]:
     """The sentences in lists and headings, which are details."""
-    marked = [line.strip() for line in text[:MOST_CHARS].splitlines() if _MARK.match(line.strip())]
-    return frozenset(one for line in marked for one in _split(plain(_MARK.sub("", line))))
+    return frozenset(one.text for one in placed_sentences(text) if one.listed or one.is_heading)
+
+
+def _prose(text: str) -> Iterator[str]:
+    for line in _FENCE.sub("\n", text[:MOST_CHARS]).splitlines():
+        line = line.strip()
+        if not line or _QUOTED.match(line) or _PRINTED.match(line):
+            continue
+        bare = plain(_bare(line))
+        if bare and not _is_code(bare):
+            yield line
+
+
+def _bare(line: str) -> str:
+    """A line without the marks of headings, lists and bold."""
+    return _MARK.sub("", _BOLD.sub(r"\1", line))
 
 
 def options(text: str) -> dict[int, str]:
@@ -79,6 +127,31 @@ def options(text: str) -> dict[int, str]:
         if item:
             found.setdefault(int(item[1]), plain(item[2]))
     return found
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or its first clauses; empty when it is too long and cannot be ended well: inside a
+    list, brackets, a quotation or code."""
+    text = " ".join(text.replace("**", "").split()).rstrip(" :;,")
+    ends = [len(text), *(found.start() for found in reversed(list(_CLAUSE.finditer(text))))]
+    for end in ends:
+        head = text[:end].rstrip(" :;,")
+        # A second colon may be one of a quotation.
+        if end < len(text) and text[end] == ":" and ": " in head:
+            continue
+        if end <= most and len(head.split()) >= 2 and is_whole(head):
+            return head
+    return ""
+
+
+def is_whole(text: str) -> bool:
+    """Whether no list, bracket or quotation is cut off in it."""
+    return (
+        not text.endswith(("…", "..."))
+        and all(text.count(pair[0]) == text.count(pair[1]) for pair in _PAIRS)
+        and text.count('"') % 2 == 0
+        and not _DANGLES.search(text)
+    )
 
 
 def cut(text: str, most: int) -> str:
@@ -107,8 +180,11 @@ def with_short_paths(text: str, project: str) -> str:
 
 
 def _split(line: str) -> list[str]:
+    whole = [one.span() for one in _WHOLE.finditer(line)]
     found, start = [], 0
     for end in _END.finditer(line):
+        if any(first < end.start() < last for first, last in whole):
+            continue
         if _ABBREVIATION.search(line[start : end.start()]):
             continue
         found.append(line[start : end.start()].strip())

@@ -1,26 +1,41 @@
-"""What was stated: rules, corrections, decisions, things turned down, facts. Only the user's own
-words may become a rule; an answer may state a decision, nothing else.
+"""What was stated: rules, corrections, decisions, things turned down, facts, and what ends one.
+Only the user's own words may become a rule; an answer may state a decision, nothing else.
 
-In: a turn and the answer before it. Out: Statements, at most a few. Text that somebody pasted (a
-plan, a review, a log) is not the user's; questions state nothing.
+In: a turn and the answer before it. Out: BeliefStatements, at most a few. Vetoes come first: what
+somebody else wrote, what was taken back, questions and what-ifs, what holds this once. Then two
+readers vote, cues and the grammar of the sentence: where both agree it is `current`, where only one
+of them is sure it is `proposed`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from recollect.core.kinds import KnowledgeType
 from recollect.core.values import Author, SourceType
 from recollect.extract.normalised_text import content_words, names
-from recollect.extract.rules import patterns
-from recollect.extract.rules.prose import capitalised, cut, options, sentences
-from recollect.extract.rules.turns import Turn
+from recollect.extract.rules import patterns, vetoes
+from recollect.extract.rules.belief_terms import terms
+from recollect.extract.rules.cues import Cue, StatementKind, cue
+from recollect.extract.rules.prose import capitalised, cut, options, placed_sentences, sentences
+from recollect.extract.rules.sentence_kind import kinds, speaks_english
+from recollect.extract.rules.turns import ToolCall, Turn
 
 MOST_STATED = 3
-_LONG = 900  # a prompt longer than this is a document with a few own words around it
-_SHORT = 250
-_LONG_SENTENCE = 600  # nobody states a rule at such length, and patterns must not meet it
+SURE = 0.97  # of a sentence without a cue, to be held
+AGREES = 0.75  # of a sentence with a cue, to be held
+PROPOSED = 0.6  # of a sentence without a cue
+HARDLY = 0.08  # below this a cue alone is not enough
+# A prompt longer than this, in characters or lines, is a document with a few own words around it.
+_LONG = 900
+_MANY_LINES = 8
 _OWN_SENTENCES = 2
+_TAKES_BACK = 2  # sentences before it
 _TITLE_CHARS = 190
 _REASON_CHARS = 400
+
+Scope = Literal["turn", "session", "branch", "project", "everywhere"]
+State = Literal["proposed", "current"]
 
 
 @dataclass(frozen=True)
@@ -32,64 +47,258 @@ class BeliefStatement:
     source_type: SourceType
     event_id: str
     rule: bool = False
-    everywhere: bool = False
     said: tuple[str, ...] = ()  # the sentences it was made of
+    state: State = "current"
+    scope: Scope = "project"
+    scope_name: str = ""  # the branch or the session
+    subject: str = ""
+    value: str = ""
+    polarity: Literal["", "do", "avoid"] = ""
+    ends: str = ""  # the words for what it withdraws or replaces
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """One sentence as it was read."""
+
+    kind: StatementKind
+    state: State
+    scope: Scope
+    bound: str  # the words that bind it to its scope
+    cue: str  # the name of the cue, if it has one
 
 
 def statements_of(turn: Turn, answer_before: str) -> list[BeliefStatement]:
     found: list[BeliefStatement] = []
     for event_id, text in turn.prompts:
-        found += _from_prompt(event_id, text, answer_before)
+        found += _from_prompt(turn, event_id, text, answer_before)
+    for call in turn.calls:
+        if call.refusing_words:
+            found += [
+                replace(one, source_type="corrected")
+                for one in _from_prompt(turn, call.event_id, call.refusing_words, "")
+            ]
     for event_id, text in turn.answers:
         found += _from_answer(event_id, text)
-    return found[:MOST_STATED]
+    planned = [one for call in turn.calls if call.plan for one in _from_plan(call)]
+    return found[:MOST_STATED] + planned[:MOST_STATED]
+
+
+def _from_plan(call: ToolCall) -> list[BeliefStatement]:
+    """What an approved plan decided: the sentences under its headings for decisions and for what
+    stays as it is. Its steps are work, which is told when it is done."""
+    return [
+        BeliefStatement(
+            "decision",
+            cut(one.text, _TITLE_CHARS),
+            cut(one.text, _REASON_CHARS) if len(one.text) > _TITLE_CHARS else "",
+            "assistant",
+            "inferred",
+            call.event_id,
+            said=(one.text,),
+        )
+        for one in placed_sentences(call.plan)
+        if patterns.PLAN_DECIDES.search(one.heading)
+        and not one.is_heading
+        and len(content_words(one.text)) > 2
+        and not one.text.endswith(("?", ":"))
+    ]
 
 
 def own_sentences(text: str) -> list[str]:
     """The user's own words: all of a short prompt, the beginning and end of a long one."""
-    all_of_it = list(sentences(text))
+    all_of_it = list(sentences(vetoes.own_words(text)))
     if patterns.DOCUMENT.search(text[:4000]):
         return all_of_it[:1] if not text.lstrip().lower().startswith("implement the") else []
-    if len(text) > _LONG:
+    if len(text) > _LONG or text.strip().count("\n") >= _MANY_LINES:
         return all_of_it[:_OWN_SENTENCES] + all_of_it[-1:]
     return all_of_it
 
 
-def _from_prompt(event_id: str, text: str, answer_before: str) -> list[BeliefStatement]:
+def standing_sentences(text: str) -> list[str]:
+    """The user's own sentences that no veto speaks against, for facts."""
+    own = own_sentences(text)
+    effects = [vetoes.effects(one) for one in own]
+    taken_back = {
+        at - back
+        for at, effect in enumerate(effects)
+        if "takes back" in effect or vetoes.LAUGHS.search(own[at])
+        for back in range(_TAKES_BACK + 1)
+    }
+    return [
+        one
+        for at, one in enumerate(own)
+        if at not in taken_back
+        and effects[at].keys().isdisjoint(("nothing", "turn", "session", "branch"))
+        and not one.rstrip().endswith("?")
+    ]
+
+
+def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> list[BeliefStatement]:
     found: list[BeliefStatement] = []
     own = own_sentences(text)
-    kinds = [_kind_of(one, short=len(text) < _SHORT) for one in own]
+    readings = _readings(own, quoted=vetoes.QUOTATION in "\n".join(own))
     joined = False
     for index, sentence in enumerate(own):
         after = own[index + 1] if index + 1 < len(own) else ""
         if joined:
             joined = False
             continue
-        kind = kinds[index]
-        joined = bool(after) and _are_one(sentence, after, kind, kinds[index + 1])
-        if joined:
-            kind = "constraint" if "constraint" in (kind, kinds[index + 1]) else "decision"
-        if kind is None:
+        reading = readings[index]
+        if reading is None and after and vetoes.EARLIER.search(sentence) and readings[index + 1]:
+            reading = readings[index + 1]
+            found.append(_statement(turn, event_id, _ended(reading), (sentence, after), "", ""))
+            joined = True
+            continue
+        follow = readings[index + 1] if after else None
+        joined = bool(after) and _are_one(sentence, after, reading, follow)
+        if joined and follow and not (reading and reading.state == "current"):
+            reading = follow
+        if reading is None:
             continue
         said = (sentence, after) if joined else (sentence,)
-        follows = own[index + len(said)] if index + len(said) < len(own) else ""
-        whole = " ".join(capitalised(patterns.FILLER.sub("", one)) for one in said)
-        corrects = joined or any(map(patterns.CORRECTION.search, said))
-        found.append(
-            BeliefStatement(
-                type=kind,
-                text=cut(whole, _TITLE_CHARS),
-                reason=_because(whole, follows, _chosen(sentence, answer_before)),
-                author="user",
-                source_type="corrected" if corrects else "stated",
-                event_id=event_id,
-                rule=kind == "constraint"
-                or (kind == "heuristic" and bool(patterns.RULE.search(sentence))),
-                everywhere=bool(patterns.HOLDS_EVERYWHERE.search(sentence)),
-                said=said,
-            )
-        )
+        rest = own[index + len(said)] if index + len(said) < len(own) else ""
+        found.append(_statement(turn, event_id, reading, said, rest, answer_before))
     return found
+
+
+def _statement(
+    turn: Turn,
+    event_id: str,
+    reading: _Reading,
+    said: tuple[str, ...],
+    rest: str,
+    answer_before: str,
+) -> BeliefStatement:
+    whole = " ".join(capitalised(patterns.FILLER.sub("", one)) for one in said)
+    corrects = len(said) > 1 or any(map(patterns.CORRECTION.search, said))
+    kind: KnowledgeType = _TYPES[reading.kind]
+    if kind == "decision" and _turns_down(said[0]):
+        kind = "rejected"
+    named = terms(said[0], reading.kind)
+    changes = reading.kind == "end" or patterns.CHANGES.search(said[0])
+    earlier = said[0] if len(said) > 1 and vetoes.EARLIER.search(said[0]) else ""
+    return BeliefStatement(
+        type=kind,
+        text=cut(whole, _TITLE_CHARS),
+        reason=_because(whole, rest, _chosen(said[0], answer_before)),
+        author="user",
+        source_type="corrected" if corrects else "stated",
+        event_id=event_id,
+        rule=reading.kind == "rule",
+        said=said,
+        state=reading.state,
+        scope=reading.scope,
+        scope_name=_scope_name(turn, reading),
+        subject=named.subject,
+        value=named.value,
+        polarity=named.polarity,
+        ends=earlier or named.old or (whole if changes else ""),
+    )
+
+
+_TYPES: dict[StatementKind, KnowledgeType] = {
+    "rule": "constraint",
+    "decision": "decision",
+    "fact": "heuristic",
+    "end": "decision",
+}
+
+
+def _scope_name(turn: Turn, reading: _Reading) -> str:
+    source = turn.first.event
+    if reading.scope == "session":
+        return source.session_id
+    if reading.scope == "branch":
+        named = next((word for word in reading.bound.split() if "/" in word), "")
+        return named.strip(".,;:") or source.source.branch
+    return ""
+
+
+def _readings(own: Sequence[str], *, quoted: bool) -> list[_Reading | None]:
+    """How each sentence of a prompt reads, after what was taken back."""
+    effects = [vetoes.effects(one) for one in own]
+    found = [_reading(one, effect) for one, effect in zip(own, effects, strict=True)]
+    for at, effect in enumerate(effects):
+        earlier = any(map(vetoes.EARLIER.search, own[max(0, at - _TAKES_BACK) : at]))
+        if "takes back" in effect and earlier:
+            found[at - 1] = None
+            found[at] = found[at] or _Reading("end", "current", "project", "", "")
+        elif "takes back" in effect and not _is_end(found[at]):
+            first = max(0, at - _TAKES_BACK)
+            found[first:at] = [None] * (at - first)
+            after = own[at].partition(effect["takes back"])[2]
+            goes_on = len(content_words(after)) > 2 and vetoes.effects(after).keys() != {
+                "takes back"
+            }
+            found[at] = _proposed(found[at]) if goes_on else None
+        elif vetoes.LAUGHS.search(own[at]) and at:
+            found[at - 1] = None
+        elif at and vetoes.HESITATES.match(own[at]):
+            found[at - 1] = _proposed(found[at - 1])
+    if quoted or any("nothing" in effect for effect in effects):
+        return [_proposed(one) for one in found]  # who quotes may mean the rest of it less
+    return found
+
+
+def _proposed(reading: _Reading | None) -> _Reading | None:
+    return replace(reading, state="proposed") if reading else None
+
+
+def _ended(reading: _Reading | None) -> _Reading:
+    assert reading is not None
+    return replace(reading, kind="end")
+
+
+def _is_end(reading: _Reading | None) -> bool:
+    return reading is not None and reading.kind == "end"
+
+
+def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | None:
+    bare = patterns.FILLER.sub("", sentence)
+    if "nothing" in effects or vetoes.QUESTION.search(bare):
+        return None
+    if len(content_words(bare)) < 2 and speaks_english(bare):
+        return None
+    hint = cue(sentence)
+    guess = kinds(sentence)
+    stated = 1 - guess["none"]
+    kind: StatementKind = hint.kind if hint else _best(guess)
+    if (hint is None or hint.kind == "decision") and _turns_down(bare):
+        kind, stated = "decision", max(stated, AGREES)
+    reach = next((one for one in ("everywhere", "branch", "session") if one in effects), None)
+    foreign = not speaks_english(sentence)
+    state = _state(hint, stated, foreign=foreign)
+    if state is None and reach and (foreign or stated >= HARDLY):
+        state = "proposed"  # who says how far it holds means it to hold
+    if state is None:
+        return None
+    if "unsure" in effects:
+        state = "proposed"
+    if "turn" in effects and kind != "end":
+        return None
+    name = hint.name if hint else ""
+    return _Reading(kind, state, reach or "project", effects[reach] if reach else "", name)
+
+
+def _best(guess: dict[str, float]) -> StatementKind:
+    order: tuple[StatementKind, ...] = ("rule", "decision", "fact", "end")
+    return max(order, key=lambda one: guess[one])
+
+
+def _state(hint: Cue | None, stated: float, *, foreign: bool) -> State | None:
+    """What the two readers come to. The grammar knows English only, and has no vote elsewhere."""
+    if foreign:
+        return (
+            None if hint is None else "proposed" if hint.name.startswith("our habit") else "current"
+        )
+    if hint is not None:
+        if stated >= AGREES:
+            return "current"
+        return "proposed" if stated >= HARDLY else None
+    if stated >= SURE:
+        return "current"
+    return "proposed" if stated >= PROPOSED else None
 
 
 def _because(whole: str, follows: str, chosen: str = "") -> str:
@@ -100,9 +309,9 @@ def _because(whole: str, follows: str, chosen: str = "") -> str:
     return cut(" ".join(parts), _REASON_CHARS)
 
 
-def _are_one(sentence: str, after: str, kind: str | None, next_kind: str | None) -> bool:
+def _are_one(sentence: str, after: str, one: _Reading | None, then: _Reading | None) -> bool:
     """ "No, not like that. Like this." is one correction with its positive form."""
-    if kind is None and next_kind is None:
+    if one is None and then is None:
         return False
     corrects = patterns.SAYS_NO.match(sentence) or patterns.CORRECTION.search(sentence)
     if not corrects or len(content_words(patterns.FILLER.sub("", sentence))) < 2:
@@ -110,57 +319,7 @@ def _are_one(sentence: str, after: str, kind: str | None, next_kind: str | None)
     if sentence.rstrip().endswith("?") or after.rstrip().endswith("?"):
         return False
     return not patterns.NEGATIVE.match(after) and bool(
-        next_kind in ("constraint", "decision") or patterns.POSITIVE.match(after)
-    )
-
-
-def _kind_of(sentence: str, *, short: bool) -> KnowledgeType | None:
-    if len(sentence) > _LONG_SENTENCE:
-        return None
-    bare = patterns.FILLER.sub("", sentence)
-    kind = _kind(sentence, bare, short=short)
-    fewest = 2 if kind == "constraint" else 3
-    return kind if len(content_words(bare)) >= fewest else None
-
-
-def _kind(sentence: str, bare: str, *, short: bool) -> KnowledgeType | None:
-    """The first kind whose patterns match, strongest first."""
-    if patterns.PLAIN_QUESTION.search(bare) and not patterns.POLITE.match(bare):
-        return None
-    if sentence.rstrip().endswith("?"):
-        return None
-    if patterns.QUOTES.search(bare):
-        return None
-    if patterns.CHOSE.match(bare) and not _turns_down(bare):
-        return "decision" if _says_why(bare) or patterns.DECISION.search(sentence) else None
-    if patterns.RULE.search(sentence) and not patterns.NO_RULE.search(bare):
-        return "constraint"
-    if _turns_down(bare):
-        return "rejected"
-    if patterns.CORRECTION.search(sentence) and (names(bare) or len(content_words(bare)) >= 4):
-        return "decision"
-    if patterns.DECISION.search(sentence):
-        return "decision"
-    if short and patterns.DECISION_IF_SHORT.search(sentence):
-        return "decision"
-    if _is_convention(bare):
-        return "constraint"
-    if patterns.STATED_FACT.search(bare) and len(content_words(bare)) >= 4:
-        return None if _complains(bare) else "heuristic"
-    return None
-
-
-def _complains(bare: str) -> bool:
-    """ "Our build is broken" tells of today; "we no longer use it" does not."""
-    told = patterns.GONE.sub("", bare)
-    return told.lower().startswith(("our ", "we ")) and bool(patterns.PROBLEM.search(told))
-
-
-def _is_convention(bare: str) -> bool:
-    return bool(
-        patterns.CONVENTION.search(bare)
-        and not patterns.FOR_NOW.search(bare)
-        and not patterns.NO_RULE.search(bare)
+        (then and then.kind in ("rule", "decision")) or patterns.POSITIVE.match(after)
     )
 
 
@@ -204,7 +363,7 @@ def _from_answer(event_id: str, text: str) -> list[BeliefStatement]:
 
 
 def _answer_kind(sentence: str, follows: str) -> KnowledgeType | None:
-    if len(sentence) > _LONG_SENTENCE or sentence.endswith("?"):
+    if len(sentence) > vetoes.LONGEST or sentence.endswith("?"):
         return None
     if patterns.CHATTER.match(sentence) or patterns.UNSURE.search(sentence):
         return None

@@ -1,6 +1,6 @@
 """What rules read beyond their batch, and nothing else of the store.
 
-In: the store. Out: seven questions. They are a seam: in the daemon the rules run in a process of
+In: the store. Out: eight questions. They are a seam: in the daemon the rules run in a process of
 their own, which asks them over its line.
 """
 
@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from recollect.core.values import Record, StoredEvent
+from recollect.extract.rules.sentence_ranker import Meaning, Meanings
 from recollect.store.interface import RecordFilter, Store, with_content
 
-QUESTIONS = ("around", "beginning", "latest", "calls", "by_hash", "observed", "refused")
+QUESTIONS = ("around", "beginning", "latest", "calls", "by_hash", "observed", "refused", "meanings")
 
 
 class RuleReads(Protocol):
@@ -37,15 +38,20 @@ class RuleReads(Protocol):
     def refused(self, namespace: str, value: str) -> bool:
         """Whether a value has a tombstone."""
 
+    def meanings(self, texts: Sequence[str]) -> Sequence[Meaning]:
+        """What the meaning of each text says about it; nothing where there is no model."""
+
 
 class StoreReads:
     def __init__(
         self,
         store: Store,
         refused: Callable[[str, str], bool] = lambda namespace, value: False,
+        meanings: Meanings = lambda texts: (),
     ) -> None:
         self._store = store
         self.refused = refused
+        self.meanings = meanings
 
     def around(
         self, namespace: str, session_id: str, seqs: Sequence[int], before: int, after: int

@@ -14,14 +14,16 @@ from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line
 from recollect.extract.rules.outcome import (
+    KEEP,
     TurnOutcome,
     as_title,
     ended,
-    informative,
     is_chore,
+    plan_heading,
     request,
 )
-from recollect.extract.rules.prose import cut, lines, plain, sentences
+from recollect.extract.rules.prose import cut, lines, sentences, shortened
+from recollect.extract.rules.sentence_ranker import RankedSentence
 from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.turns import Turn
 from recollect.work import commands
@@ -38,13 +40,6 @@ _ITEM_CHARS = 130
 _ERROR_CHARS = 80
 _COMMAND_CHARS = 48
 _TURNS_BACK = 5
-_PLAN = re.compile(
-    r"\s*(implement the following plan:?\s+)?#{1,3} +((?:[\w-]+ )?plan\s*[:—–-] *)?(\S[^\n]*)", re.I
-)
-# Where a sentence that is too long may end: not inside a list, nor before what it depends on.
-_CLAUSE = re.compile(r"[;:.] | [-—–]+ | \((?=[^()]*\)$)")
-# The words before a list that stands below the sentence.
-_LEADS_IN = re.compile(r"\b(?:it|which|that|now) (?:now )?\w+s$", re.I)
 _LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?\b| ?\(lines? [\d, -]+\)")
 # Done to something that only the sentence before names.
 _POINTS_BACK = re.compile(r"\w+ (?:\(|(?:\w+ )?(?:it|this|that|them|these|those)\b)", re.I)
@@ -52,7 +47,6 @@ _OFFERS = re.compile(patterns.OFFER.pattern + r"|^(?:or|and|so|but)\b", re.I)
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
 _BUILDS = re.compile(r"\b(?:build|compile)\b")
 _TOOK = re.compile(r" ?\(\d+(?:\.\d+)?m?s\)")
-_PAIRS = ("()", "[]", "{}")
 
 
 @dataclass(frozen=True)
@@ -62,7 +56,13 @@ class TurnResult:
     turn: Turn
     outcome: TurnOutcome | None
     statements: tuple[BeliefStatement, ...]
+    said: tuple[RankedSentence, ...] = ()  # the sentences of its answer
     refused: Callable[[str], bool] = lambda text: False
+
+    @property
+    def kept(self) -> list[RankedSentence]:
+        """The sentences worth keeping."""
+        return [one for one in self.said if one.keep >= KEEP]
 
     @property
     def request(self) -> str:
@@ -165,12 +165,8 @@ def _commits(one: TurnResult) -> list[str]:
 
 
 def _plan_heading(one: TurnResult) -> str:
-    """The heading of a plan that the turn was to carry out."""
-    found = _PLAN.match(one.turn.asked[:1_000])
-    if found is None or not (found[1] or found[2]) or not one.turn.written():
-        return ""
-    heading = _shortened(plain(found[3]))
-    return "" if one.refused(heading) or len(content_words(heading)) < 2 else heading
+    heading = _shortened(plan_heading(one.turn))
+    return "" if one.refused(heading) else heading
 
 
 def _notes(
@@ -195,9 +191,9 @@ def _done_in(one: TurnResult, came: TurnOutcome) -> Iterable[str]:
     """The sentences that say what was done in a turn; of an error, its title is the cause."""
     if came.type not in ("tool_use", "error"):
         return ()
-    said = [text for text in informative(one.turn.answered) if patterns.DONE_FIRST.match(text)]
-    asked = patterns.ORDER.match(came.title) if _reported(one, came) else None
-    tells = asked or (patterns.DONE.search(came.title) and not _reported(one, came))
+    best = sorted(one.said, key=lambda said: said.keep * said.title, reverse=True)
+    said = [other.text for other in best if patterns.DONE_FIRST.match(other.text)]
+    tells = patterns.ORDER.match(came.title) or not _reported(one, came)
     return [came.title, *said] if came.type == "tool_use" and tells else said
 
 
@@ -227,7 +223,7 @@ def _stands_alone(text: str) -> bool:
 def _edited(told: Sequence[TurnResult]) -> list[str]:
     counts: Counter[str] = Counter()
     for one in told:
-        if is_chore(one.turn, informative(one.turn.answered)):
+        if is_chore(one.turn, one.kept):
             continue
         source = one.turn.first.event.source
         where = source.project_path or ""
@@ -278,26 +274,9 @@ def _command(form: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    """The text, or its first clauses, in a length for one item; empty when it cannot be ended well.
-    Line numbers are left out: they are old tomorrow."""
-    text = _LINE_NUMBERS.sub("", " ".join(text.replace("**", "").split())).rstrip(" .:;,")
-    ends = [len(text), *(found.start() for found in reversed(list(_CLAUSE.finditer(text))))]
-    for end in ends:
-        head = text[:end].rstrip(" .:;,")
-        if end <= _ITEM_CHARS and len(content_words(head)) >= 2 and _is_whole(head):
-            return head
-    return ""
-
-
-def _is_whole(text: str) -> bool:
-    """Whether no list, bracket or quotation is cut off in it."""
-    return (
-        not text.endswith(("…", "..."))
-        and all(text.count(pair[0]) == text.count(pair[1]) for pair in _PAIRS)
-        and text.count('"') % 2 == 0
-        and not patterns.DANGLES.search(text)
-        and not _LEADS_IN.search(text)
-    )
+    """In a length for one item; empty when it cannot be ended well. Line numbers are left out: they
+    are old tomorrow."""
+    return shortened(_LINE_NUMBERS.sub("", text), _ITEM_CHARS).rstrip(" .")
 
 
 def _items(texts: Iterable[str]) -> list[str]:

@@ -54,6 +54,19 @@ class ToolCall:
         """Whether the user declined the call, which is not a failure."""
         return self.failed and bool(patterns.REFUSED_CALL.search(self.output[:300]))
 
+    @property
+    def refusing_words(self) -> str:
+        """What the user said while refusing the call."""
+        said = patterns.REFUSING_WORDS.search(self.output) if self.refused else None
+        return said[1].strip() if said else ""
+
+    @property
+    def plan(self) -> str:
+        """The plan that the call presented and the user approved."""
+        shown = self.input.get("plan") if isinstance(self.input, dict) else None
+        planned = self.tool.replace("_", "").lower() in ("exitplanmode", "planexit")
+        return shown if planned and isinstance(shown, str) and not self.failed else ""
+
 
 @dataclass
 class Turn:

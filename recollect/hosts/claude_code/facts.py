@@ -21,6 +21,7 @@ FACTS = Facts(
         HookSpec("PostCompact"),
         HookSpec("SessionEnd"),
     ),
+    shows_message=True,
     project_env=("CLAUDE_PROJECT_DIR",),
     session_env=("CLAUDE_CODE_SESSION_ID",),
     other_env=("CLAUDECODE",),  # set in everything that Claude Code starts

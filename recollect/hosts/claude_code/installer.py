@@ -2,6 +2,7 @@
 
 import os
 
+from recollect.hosts import slash_command
 from recollect.hosts.claude_code.facts import FACTS
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer, allowed, grouped_hooks
@@ -35,6 +36,15 @@ class ClaudeCodeInstaller(Installer):
             JsonFile(settings, why, (hooks, may)),
             JsonFile(servers, "the MCP server", (Server(("mcpServers", SERVER), server),)),
         ]
+
+    def slash_command(self, context: Context) -> list[Piece]:
+        folder = os.path.join(context.at("CLAUDE_CONFIG_DIR", ".claude"), "commands")
+        return slash_command.markdown(
+            os.path.join(folder, "recollect.md"),
+            context,
+            "$ARGUMENTS",
+            **{"argument-hint": slash_command.HINT, "disable-model-invocation": True},
+        )
 
     def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
         config = context.at("CLAUDE_CONFIG_DIR", ".claude")

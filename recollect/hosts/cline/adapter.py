@@ -31,8 +31,8 @@ class ClineAdapter(Adapter):
         roots = data.get("workspaceRoots")
         return (*(roots if isinstance(roots, list) else ()), data.get("cwd"))
 
-    def answer(self, event: str, context: str) -> bytes:
-        return super().answer(event, context) or self.written(event, "")
+    def answer(self, event: str, context: str, message: str = "") -> bytes:
+        return super().answer(event, context, message) or self.written(event, "")
 
     def written(self, event: str, context: str) -> bytes:
         return encode({"cancel": False, "contextModification": context, "errorMessage": ""})

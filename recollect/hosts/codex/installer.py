@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from recollect.hosts import slash_command
 from recollect.hosts.changes import FileChange
 from recollect.hosts.codex import trust
 from recollect.hosts.codex.facts import FACTS
@@ -51,6 +52,11 @@ class CodexInstaller(Installer):
                 "start codex, type /hooks and trust Recollect's hooks."
             )
         return notes
+
+    def slash_command(self, context: Context) -> list[Piece]:
+        """Codex has no commands of users any more; a skill is called with `$recollect`."""
+        path = os.path.join(trust.folder(context), "skills", "recollect", "SKILL.md")
+        return slash_command.skill(path, context)
 
     def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
         machine = context.system("/etc/codex", "/etc/codex")

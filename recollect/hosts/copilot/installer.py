@@ -2,6 +2,7 @@
 
 import os
 
+from recollect.hosts import slash_command
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.copilot.facts import FACTS
 from recollect.hosts.installer import Installer
@@ -34,6 +35,11 @@ class CopilotInstaller(Installer):
             edit = Server(("mcpServers", SERVER), server)
             found.append(JsonFile(path, "the MCP server", (edit,)))
         return found
+
+    def slash_command(self, context: Context) -> list[Piece]:
+        base = context.at("COPILOT_HOME", ".copilot")
+        path = os.path.join(base, "skills", "recollect", "SKILL.md")
+        return slash_command.skill(path, context)
 
     def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
         """Only a repository's settings can switch its hooks off; the user's own do not."""

@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 
+from recollect.hosts import slash_command
 from recollect.hosts.changes import read
 from recollect.hosts.context import Context
 from recollect.hosts.factory_droid.facts import FACTS
@@ -24,6 +25,10 @@ class FactoryDroidInstaller(Installer):
             JsonFile(path, "hooks that capture and recall", (hooks,)),
             server_file(os.path.join(base, "mcp.json"), context, disabled=False),
         ]
+
+    def slash_command(self, context: Context) -> list[Piece]:
+        path = os.path.join(context.folder(".factory"), "commands", "recollect.md")
+        return slash_command.markdown(path, context, "$ARGUMENTS")
 
 
 INSTALLER = FactoryDroidInstaller(FACTS)

@@ -19,6 +19,7 @@ FACTS = Facts(
         HookSpec("SessionEnd"),
     ),
     prompts=("BeforeAgent",),
+    shows_message=True,
     project_env=("GEMINI_PROJECT_DIR",),
     session_env=("GEMINI_SESSION_ID",),
     transcript_env=("GEMINI_CLI_HOME",),

@@ -2,10 +2,11 @@
 
 import os
 
+from recollect.hosts import slash_command
 from recollect.hosts.context import Context
 from recollect.hosts.gemini.facts import FACTS
 from recollect.hosts.gemini_format import OneSettingsFile
-from recollect.hosts.pieces import MARK
+from recollect.hosts.pieces import MARK, Piece
 from recollect.hosts.switches import OffSwitch, value_of
 
 
@@ -18,6 +19,11 @@ class GeminiInstaller(OneSettingsFile):
         "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
     )
     off_switch = (("hooksConfig", "enabled"), False)
+
+    def slash_command(self, context: Context) -> list[Piece]:
+        base = os.path.join(context.at(self.home_variable), self.directory)
+        path = os.path.join(base, "commands", "recollect.toml")
+        return slash_command.toml(path, context, "{{args}}")
 
     def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
         """Gemini CLI also has a list of commands that it does not run."""

@@ -43,8 +43,8 @@ class OpenCodeAdapter(Adapter):
         # `worktree` comes last: outside a repository it is "/".
         return (data.get("directory"), _info(data).get("directory"), data.get("worktree"))
 
-    def answer(self, event: str, context: str) -> bytes:
-        return super().answer(event.removeprefix("event."), context)
+    def answer(self, event: str, context: str, message: str = "") -> bytes:
+        return super().answer(event.removeprefix("event."), context, message)
 
     def on_start(self, reading: Reading) -> Capture:
         if _info(reading.data).get("parentID"):

@@ -8,6 +8,7 @@ import json
 import os
 import re
 
+from recollect.hosts import slash_command
 from recollect.hosts.changes import read
 from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import Installer
@@ -158,6 +159,10 @@ class OpenCodeInstaller(Installer):
             OwnFile(plugin, "a plugin that captures and recalls", _plugin(context), 0o644),
             JsonFile(_config(config), "the MCP server", (Server(("mcp", SERVER), server),)),
         ]
+
+    def slash_command(self, context: Context) -> list[Piece]:
+        folder = os.path.join(context.at("XDG_CONFIG_HOME", ".config"), "opencode", "commands")
+        return slash_command.markdown(os.path.join(folder, "recollect.md"), context, "$ARGUMENTS")
 
     def hook_command(self, context: Context, event: str) -> tuple[str, ...] | None:
         """The plugin names the program itself."""

@@ -19,6 +19,7 @@ FACTS = Facts(
         HookSpec("PreCompact"),
         HookSpec("SessionEnd"),
     ),
+    shows_message=True,
     project_env=("QWEN_PROJECT_DIR",),
     session_env=("QWEN_CODE_SESSION_ID",),
     transcript_env=("QWEN_HOME",),

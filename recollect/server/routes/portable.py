@@ -10,7 +10,7 @@ from msgspec import Meta, field
 from starlette.responses import Response, StreamingResponse
 
 from recollect.core import projects
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, Conflict
 from recollect.core.kinds import RecordKind
 from recollect.core.values import Moment, Name, RecordName, Value
 from recollect.hosts import registry
@@ -135,7 +135,20 @@ def export(runtime: ServerRuntime, parameters: ExportParameters) -> Response:
         "markdown": (exports.markdown, "text/markdown; charset=utf-8"),
     }[parameters.format]
     chunks = write(runtime.store, runtime.actor, wanted, runtime.clock.now())
-    return StreamingResponse(_gathered(chunks), media_type=media)
+    counted = _as_job(
+        runtime, chunks, f"{parameters.format} of {parameters.project or 'everything'}"
+    )
+    return StreamingResponse(_gathered(counted), media_type=media)
+
+
+def _as_job(runtime: ServerRuntime, chunks: Iterator[bytes], what: str) -> Iterator[bytes]:
+    """Counts the bytes. A stream that is cancelled breaks off: nobody may take it for whole."""
+    with runtime.jobs.running("export", what) as job:
+        for chunk in chunks:
+            if job.cancelled:
+                raise Conflict("the export was cancelled")
+            job.done += len(chunk)
+            yield chunk
 
 
 def _gathered(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -23,7 +23,6 @@ from recollect.store.postgres.changes import PostgresChanges
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.events import PostgresEvents
 from recollect.store.postgres.migrations import migrate
-from recollect.store.postgres.password import from_keychain
 from recollect.store.postgres.upkeep import PostgresUpkeep
 from recollect.store.postgres.values import near
 from recollect.store.sql.aging import SqlAging
@@ -231,3 +230,19 @@ class PostgresTransaction(SqlTransaction):
     def attempt(self, part: Callable[[], T]) -> T:
         with self._db:  # a savepoint
             return part()
+
+
+def from_keychain() -> str | None:
+    """What `keyring set recollect PGPASSWORD` keeps, unless the environment has a password. libpq
+    finds PGPASSWORD and ~/.pgpass by itself, and nobody but libpq is given it."""
+    if os.environ.get("PGPASSWORD"):
+        return None
+    try:
+        import keyring
+    except ImportError:
+        return None
+    try:
+        return keyring.get_password("recollect", "PGPASSWORD") or None
+    except Exception as error:  # noqa: BLE001 - each keychain fails in its own way
+        log.debug("the keychain could not be read: %s", type(error).__name__)
+        return None

@@ -1,8 +1,8 @@
 """The bar of extraction on the whole gold set, and that the measure can fail."""
 
-from recollect.bench import extraction, gold
-from recollect.bench.gold import GoldSession, GoldTurn, Label
 from recollect.extract.interface import Extraction
+from tests.bench import extraction, gold
+from tests.bench.gold import GoldSession, GoldTurn, Label
 from tests.unit.extract.session import Told
 
 

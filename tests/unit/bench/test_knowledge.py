@@ -1,6 +1,6 @@
 """The bars of the graph, held by words alone so that no model is needed."""
 
-from recollect.bench import end_to_end, knowledge
+from tests.bench import end_to_end, knowledge
 
 
 def test_the_graph_finds_what_is_a_hop_away() -> None:

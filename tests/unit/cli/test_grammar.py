@@ -71,8 +71,8 @@ def test_every_option_is_explained() -> None:
 def test_things_are_listed_and_shown_by_the_same_words() -> None:
     groups = {path: command for path, command in tree() if isinstance(command, click.Group)}
     assert set(groups) == {
-        "backup", "change", "ignore", "model", "plugins", "profile", "queue", "receipt", "service",
-        "settings", "store",
+        "backup", "change", "ignore", "jobs", "model", "plugins", "profile", "queue", "receipt",
+        "service", "settings", "store",
     }  # fmt: skip
     for path, group in groups.items():
         words = set(group.commands)

@@ -25,9 +25,9 @@ from tests import make
 
 PACKAGE = Path(recollect.__file__).parent
 # The gold set has kinds of its own, and one of them is called as ours.
-OTHERS = {PACKAGE / "core" / "kinds.py", PACKAGE / "bench" / "extraction.py"}
+OTHERS = {PACKAGE / "core" / "kinds.py"}
 # History: what was applied to a database cannot change.
-SCHEMA = re.compile(r"schema_\d+\.py$")
+SCHEMA = re.compile(r"schema_(?:\d+|changes)\.py$")
 SQL = re.compile(rf"(?i)\bkind\s*(?:=|<>|!=|in\s*\()\s*'(?:{'|'.join(KINDS)})'")
 
 

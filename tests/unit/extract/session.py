@@ -27,10 +27,15 @@ class Told:
     """Events of one session, one after the other."""
 
     def __init__(
-        self, session_id: str = "s1", start: datetime = NOON, project: str = "/work/orbit"
+        self,
+        session_id: str = "s1",
+        start: datetime = NOON,
+        project: str = "/work/orbit",
+        branch: str = "",
     ) -> None:
         self.session_id = session_id
         self._project = project
+        self._branch = branch
         self.events: list[Event] = []
         self._at = start
 
@@ -44,7 +49,9 @@ class Told:
             kind=kind,
             body=body,
             valid_time=self._at,
-            source=EventSource(surface="claude-code", project_path=self._project),
+            source=EventSource(
+                surface="claude-code", project_path=self._project, branch=self._branch
+            ),
         )
         self.events.append(event)
         return self
@@ -70,6 +77,9 @@ class Told:
     def write(self, path: str, content: str) -> "Told":
         made = {"file_path": path, "content": content}
         return self._add("tool_use", tool_draft("Write", made, {"filePath": path}, call="x").body)
+
+    def use(self, tool: str, arguments: Any, output: Any) -> "Told":
+        return self._add("tool_use", tool_draft(tool, arguments, output, call="x").body)
 
     def fetch(self, url: str, output: str) -> "Told":
         draft = tool_draft("WebFetch", {"url": url}, {"result": output}, call="x")

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from recollect.capture.foreign import strip_foreign
 from recollect.core.errors import BadInput, CannotWrite, ConfigChanged
+from recollect.core.private_sessions import privacy_word
 from recollect.core.tool_schemas import READING, WRITING
 from recollect.hosts import apply as applying
 from recollect.hosts import registry
@@ -488,3 +490,59 @@ def test_what_the_user_approves_in_a_host_survives_connecting_again(tmp_path: Pa
     assert kiro.state(context(tmp_path)) == "installed"
     install([kiro], context(tmp_path), yes)
     assert b'"remember"' in path.read_bytes()
+
+
+# --- the command /recollect -----------------------------------------------------------------------
+
+WITH_COMMAND = [
+    host for host in registry.installers().values()
+    if host.slash_command(context(Path("/nowhere")))
+]  # fmt: skip
+
+
+def test_agents_with_commands_of_their_users_have_ours() -> None:
+    names = {"claude-code", "codex", "gemini", "copilot", "qwen", "opencode"}
+    assert names <= {host.name for host in WITH_COMMAND}
+
+
+@pytest.mark.parametrize("host", WITH_COMMAND, ids=lambda host: host.name)
+def test_a_command_of_the_users_own_stays_and_the_rest_is_installed(
+    host: Installer, tmp_path: Path
+) -> None:
+    (ours,) = host.slash_command(context(tmp_path))
+    path = write(Path(ours.path), b"my own command\n")
+    before = tree(tmp_path)
+    assert install([host], context(tmp_path), yes).ok
+    assert host.state(context(tmp_path)) == "installed"
+    assert path.read_bytes() == b"my own command\n"
+    assert uninstall([host], context(tmp_path), yes).ok
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("host", WITH_COMMAND, ids=lambda host: host.name)
+def test_what_the_command_says_is_not_taken_for_the_users_words(
+    host: Installer, tmp_path: Path
+) -> None:
+    """A host that puts the text into the prompt leaves the line after it: what was asked."""
+    assert install([host], context(tmp_path), yes).ok
+    text = Path(host.slash_command(context(tmp_path))[0].path).read_text()
+    body = text[text.index("[recollect c0de]") :].rstrip().removesuffix('"""')
+    for words in ("about the pier", "off"):
+        shown = body.replace("$ARGUMENTS", words).replace("{{args}}", words)
+        left = strip_foreign(shown).strip()
+        assert left == (f"recollect: {words}" if "recollect: " in body else "")
+        assert privacy_word(left) == ("private" if words == "off" and left else "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "word"),
+    [
+        ("/recollect off", "private"),
+        ("$recollect ON", "public"),
+        ("recollect: off", "private"),
+        ("/recollect off the coast", ""),
+        ("what does /recollect off do?", ""),
+    ],
+)
+def test_the_command_makes_a_session_private(typed: str, word: str) -> None:
+    assert privacy_word(typed) == word

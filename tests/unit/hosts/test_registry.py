@@ -11,7 +11,6 @@ from recollect.hosts import registry
 ROOM = pathlib.Path(hosts.__file__).parent
 # Strings that are spelt like a host and mean something else, or one host as an example.
 NAMED = {
-    "bench/gold.py": "the source of the sample's events",
     "cli/demo.py": "the agent that the demonstration plays",
     "core/settings.py": "the provider that runs Claude Code in headless mode",
     "llm/choose.py": "that provider",

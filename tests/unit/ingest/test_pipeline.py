@@ -396,6 +396,33 @@ def test_a_prompt_is_answered_in_the_hosts_format_with_what_is_recalled(
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("host", "records", "shown"),
+    [
+        ("claude-code", ("mr_1", "mr_2"), "Recollect: 2 notes (recollect why)"),
+        ("qwen", ("mr_1",), "Recollect: 1 note (recollect why)"),
+        ("claude-code", (), "Recollect: a hint (recollect why)"),
+        ("codex", ("mr_1",), None),  # one key more, and it would drop the context
+    ],
+)
+def test_the_user_is_shown_one_line_where_the_host_can_show_one(
+    host: str, records: tuple[str, ...], shown: str | None, store: SqliteStore, clock: ManualClock,
+    counters: Counters,
+) -> None:  # fmt: skip
+    recall = lambda question: Recalled("remember this", records)  # noqa: E731
+    speaking = Pipeline(store, clock, "ada", counters, recall=recall)
+    said = json.loads(send(speaking, frame(host, "UserPromptSubmit", PROMPT)).stdout)
+    assert said.get("systemMessage") == shown
+    assert said["hookSpecificOutput"]["additionalContext"] == "remember this"
+    quiet = Pipeline(store, clock, "ada", counters, recall=recall, visible_line=False)
+    other = {**PROMPT, "prompt": "something else"}
+    assert b"systemMessage" not in send(quiet, frame(host, "UserPromptSubmit", other)).stdout
+
+
+def test_nothing_is_shown_where_nothing_was_injected(pipeline: Pipeline) -> None:
+    assert send(pipeline, frame("claude-code", "UserPromptSubmit", PROMPT)).stdout == b""
+
+
 def test_the_end_of_a_session_closes_it(pipeline: Pipeline, store: SqliteStore) -> None:
     send(pipeline, frame("claude-code", "UserPromptSubmit", PROMPT))
     send(

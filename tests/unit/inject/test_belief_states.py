@@ -168,3 +168,32 @@ def test_notes_that_only_share_words_with_what_ended_stay(
     beliefs.end(runtime, rule.record_id)
     text = told(runtime, "How do the frontend tests run, and were they fixed?")
     assert "Fixed the frontend tests" in text and "run in CI" in text and "Jest" not in text
+
+
+def test_what_the_user_corrected_next_is_told_with_its_correction(runtime: Runtime) -> None:
+    same: dict[str, Any] = {"session_id": "old", "author": "assistant"}
+    runtime.memories.add(
+        [
+            record("Why does the export fail?", kind="episode", position=1,
+                   summary="The export fails because the disk is full.", **same),
+            record("The export fails because the disk is full", position=1, **same),
+            record("No, that's wrong: the token of the bucket had expired", kind="episode",
+                   position=2, summary="Renewed the token.", **same),
+            record("What is left to do on the export?", kind="episode", position=3,
+                   summary="Nothing.", **same),
+        ]
+    )  # fmt: skip
+    text = told(runtime, "Why did the export fail, was the disk full?")
+    lines = [line for line in text.splitlines() if "disk is full" in line]
+    assert lines and all("token of the bucket had expired" in line for line in lines)
+    assert text.count("then corrected") == len(lines)
+
+
+def test_a_belief_that_is_rated_wrong_ends_until_undo(runtime: Runtime, clock: ManualClock) -> None:
+    rule = one_statement(runtime, clock)
+    before = everywhere(runtime)
+    clock.advance(hours=1)
+    operation = write.judge(runtime, rule.record_id, "wrong")
+    assert "pnpm" not in everywhere(runtime)
+    write.undo(runtime, operation.op_id)
+    assert everywhere(runtime) == before

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from recollect.bench.end_to_end import run_history
-from recollect.bench.knowledge import ACTOR, GLOBAL, START
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import fence
+from tests.bench.end_to_end import run_history
+from tests.bench.knowledge import ACTOR, GLOBAL, START
 
 NAMESPACE = f"/actor/{ACTOR}/project/once/"
 

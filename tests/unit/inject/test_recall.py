@@ -398,7 +398,7 @@ def test_a_question_that_nobody_answered_does_not_hide_the_answer(setup: Setup) 
     recalled = setup.ask("How are retries of the billing api capped?")
     assert recalled.records == (made[1].record_id,)
     why = {one["record_id"]: one["why_not"] for one in setup.receipt(recalled).detail["candidates"]}
-    assert why[made[0].record_id] == "a prompt that got no answer"
+    assert why[made[0].record_id] == "a question that got no answer"
     assert made[0].record_id not in setup.ask("", session="b", trigger="session-start").records
 
 

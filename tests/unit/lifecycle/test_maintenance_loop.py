@@ -8,6 +8,7 @@ import pytest
 from recollect.core import oslayer
 from recollect.core.clock import ManualClock
 from recollect.core.errors import StoreBusy
+from recollect.core.jobs import Jobs
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
@@ -34,7 +35,9 @@ def test_it_runs_when_nothing_happens(
     store: SqliteStore, clock: ManualClock, settings: Settings
 ) -> None:
     counters = Counters(clock)
-    keeper = MaintenanceLoop(_made(store, clock, settings, 2), counters, idle_s=0.0, look_s=0.01)
+    keeper = MaintenanceLoop(
+        _made(store, clock, settings, 2), counters, jobs=Jobs(clock), idle_s=0.0, look_s=0.01
+    )
     keeper.start()
     wait_until(lambda: counters.totals().get("maintenance passes"))
     keeper.close()
@@ -48,13 +51,17 @@ def test_it_does_not_run_while_agents_work_and_stops_at_once(
     store: SqliteStore, clock: ManualClock, settings: Settings
 ) -> None:
     maintenance = _made(store, clock, settings, 30)
-    keeper = MaintenanceLoop(maintenance, Counters(clock), idle_s=3600.0, look_s=0.01)
+    keeper = MaintenanceLoop(
+        maintenance, Counters(clock), jobs=Jobs(clock), idle_s=3600.0, look_s=0.01
+    )
     keeper.start()
     keeper.on_event(Notice(arrival(), "test"))
     keeper.close()
     assert not keeper.maintained_at
     # A pass under way waits as soon as an event comes, and a stop ends it between two steps.
-    keeper = MaintenanceLoop(maintenance, Counters(clock), idle_s=-1.0, look_s=0.001)
+    keeper = MaintenanceLoop(
+        maintenance, Counters(clock), jobs=Jobs(clock), idle_s=-1.0, look_s=0.001
+    )
     first = threading.Event()
     merge = maintenance._merge
 
@@ -84,7 +91,7 @@ def test_a_store_that_cannot_write_is_told_and_tried_again(
         return run(*given)  # type: ignore[arg-type]
 
     maintenance.run = failing  # type: ignore[method-assign, assignment]
-    keeper = MaintenanceLoop(maintenance, counters, idle_s=0.0, look_s=0.01)
+    keeper = MaintenanceLoop(maintenance, counters, jobs=Jobs(clock), idle_s=0.0, look_s=0.01)
     keeper.start()
     wait_until(lambda: counters.totals().get("maintenance passes"))
     keeper.close()
@@ -97,7 +104,9 @@ def test_memory_goes_back_once_after_each_stretch_of_work(
     given: list[float] = []
     monkeypatch.setattr(oslayer, "give_memory_back", lambda: given.append(time.monotonic()))
     maintenance = _made(store, clock, settings, 0)
-    keeper = MaintenanceLoop(maintenance, Counters(clock), idle_s=3600, look_s=0.0)
+    keeper = MaintenanceLoop(
+        maintenance, Counters(clock), jobs=Jobs(clock), idle_s=3600, look_s=0.0
+    )
     for _ in range(5):
         keeper._look()
         assert len(given) == 1, "what starting left behind; nothing happened since"
@@ -119,7 +128,9 @@ def test_a_bug_does_not_end_maintenance_for_good(
         return run(*given)  # type: ignore[arg-type]
 
     maintenance.run = failing  # type: ignore[method-assign, assignment]
-    keeper = MaintenanceLoop(maintenance, counters, idle_s=0.0, every_s=0.0, look_s=0.01)
+    keeper = MaintenanceLoop(
+        maintenance, counters, jobs=Jobs(clock), idle_s=0.0, every_s=0.0, look_s=0.01
+    )
     keeper.start()
     wait_until(lambda: counters.totals().get("maintenance passes"))
     keeper.close()

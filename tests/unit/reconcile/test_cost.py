@@ -6,13 +6,13 @@ from itertools import cycle
 
 import msgspec
 
-from recollect.bench import gold
 from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Event
 from recollect.daemon.runtime import Runtime
 from recollect.store.sqlite import SqliteStore
+from tests.bench import gold
 from tests.make import NAMESPACE
 
 EVENTS = 1_000

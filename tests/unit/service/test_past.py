@@ -16,7 +16,7 @@ def test_context_as_of_tells_what_memory_held_then(runtime: Runtime, clock: Manu
     ledger = Entity(entity_id="ent_1", namespace=NAMESPACE, name="ledger", type="service")
     fly = Fact(
         fact_id="fact_1", namespace=NAMESPACE, entity_id="ent_1", subject="ledger",
-        predicate="deployed_on", object="Fly", valid_from=clock.now(),
+        predicate="deployed_on", object="Fly", valid_from=clock.now(), source_type="stated",
     )  # fmt: skip
     put_graph(runtime.store, ledger, fly)
     old = record("The retry cap of ledger is seven attempts", valid_from=clock.now())

@@ -12,11 +12,10 @@ from recollect.core.clock import ManualClock, SystemClock
 from recollect.core.settings import Settings, load
 from recollect.portable.backups import Backups
 from recollect.store import open_store
-from recollect.store.postgres import PostgresStore
+from recollect.store.postgres import PostgresStore, from_keychain
 from recollect.store.postgres import migrations as steps
 from recollect.store.postgres.connect_errors import not_connected
 from recollect.store.postgres.connection import connect
-from recollect.store.postgres.password import from_keychain
 from recollect.store.sql.migrations import Migration
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.postgres import Server

@@ -4,8 +4,7 @@ from datetime import timedelta
 
 from recollect.core import ids
 from recollect.core.values import Record, TurnWork
-from recollect.work.index import ProjectWork
-from recollect.work.last_summary import last_summary
+from recollect.work.index import ProjectWork, last_summary
 from tests.make import NAMESPACE, NOON, record
 
 WORK = ProjectWork()

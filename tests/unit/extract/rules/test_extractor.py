@@ -9,6 +9,7 @@ import pytest
 from recollect.core import values
 from recollect.extract.interface import (
     Claim,
+    EndClaim,
     EntityClaim,
     Extraction,
     FactClaim,
@@ -16,6 +17,7 @@ from recollect.extract.interface import (
     ProcedureClaim,
 )
 from recollect.extract.rules import RulesExtractor, StoreReads, extractor
+from recollect.extract.rules.commands import failed_step
 from recollect.store.sqlite import SqliteStore
 from tests.make import NOON
 from tests.unit.extract.session import CLOCK, Told, extract, outcomes, records, stored
@@ -242,7 +244,7 @@ def test_a_long_session_is_read_around_what_is_new(
     found = extract(store, told)
     (last,) = records(found, kind="summary")
     assert last.record_id == first.record_id
-    assert last.title.startswith("Renamed helper") and "mailer" in last.summary
+    assert last.title.startswith("Rename") and "mailer" in last.summary
     assert len(told.events) > 90 and max(read) <= extractor.HEAD + 1
     (came,) = outcomes(found)
     assert "mailer" in came.title and came.observation_type == "error"
@@ -409,3 +411,122 @@ def test_a_stop_that_comes_late_is_not_the_last_checkpoint(store: SqliteStore) -
         assert len(extract(store, told.signal("session-end")).checkpoints) == 1
     last = store.sessions.last_checkpoint(told.events[0].namespace)
     assert last is not None and last.session_id == "today"
+
+
+def refused(told: Told, words: str) -> Told:
+    output = (
+        "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell "
+        f"you how to proceed, the user said:\n{words}"
+    )
+    return told.run("npm install lodash", output, failed=True)
+
+
+def test_words_said_when_refusing_a_call_are_a_correction(store: SqliteStore) -> None:
+    told = refused(Told().ask("sort the list in cart.ts"), "No new dependencies, we never use npm.")
+    (found,) = records(extract(store, told.answer("Okay.")), kind="knowledge")
+    assert (found.author, found.source_type) == ("user", "corrected")
+    assert "we never use npm" in found.title
+
+
+def test_a_call_refused_without_words_states_nothing(store: SqliteStore) -> None:
+    output = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    told = Told().ask("sort the list in cart.ts").run("npm install", output, failed=True)
+    assert records(extract(store, told.answer("Okay.")), kind="knowledge") == []
+
+
+def test_what_an_approved_plan_decided_is_kept(store: SqliteStore) -> None:
+    plan = (
+        "# Plan: Cache tiles\n\n## Decisions\n- Tiles are cached on disk, not in memory.\n\n"
+        "## Steps\n1. Add cache.py\n\n## Not changed\nThe tile server keeps its port 8080.\n"
+    )
+    told = Told().ask("plan the tile cache").use("ExitPlanMode", {"plan": plan}, {"plan": plan})
+    found = records(extract(store, told.answer("Starting.")), kind="knowledge")
+    assert [(one.title, one.author) for one in found] == [
+        ("Tiles are cached on disk, not in memory.", "assistant"),
+        ("The tile server keeps its port 8080.", "assistant"),
+    ]
+
+
+def test_a_statement_of_an_interrupted_turn_counts(store: SqliteStore) -> None:
+    told = Told().ask("We switched from Jest to Vitest.").ask("[Request interrupted by user]")
+    found = extract(store, told)
+    (kept,) = records(found, kind="knowledge")
+    assert (kept.value, kept.state) == ("Vitest", "current")
+    (ends,) = [one for one in found.claims if isinstance(one, EndClaim)]
+    assert (ends.ends, ends.value, ends.author) == ("Jest", "Vitest", "user")
+
+
+def test_a_command_that_the_user_names_is_known_after_one_run(store: SqliteStore) -> None:
+    told = Told().ask("run `make test-fast` and fix what fails").run("make test-fast", "ok")
+    found = [
+        one for one in extract(store, told.answer("Green.")).claims if isinstance(one, FactClaim)
+    ]
+    assert ("orbit", "test_command", "make test-fast") in {
+        (one.subject, one.predicate, one.object) for one in found
+    }
+
+
+def test_a_command_that_nobody_names_is_not(store: SqliteStore) -> None:
+    told = Told().ask("fix the parser").run("make test-fast", "ok").answer("Green.")
+    found = [one for one in extract(store, told).claims if isinstance(one, FactClaim)]
+    assert "test_command" not in {one.predicate for one in found}
+
+
+@pytest.mark.parametrize(
+    ("output", "failed"),
+    [
+        ("make: *** [build] Error 2", "make build"),
+        ("2 failed, 3 passed", "pytest -q"),
+        ("pytest: error: no such option", "pytest -q"),
+    ],
+)
+def test_of_a_compound_line_the_step_that_failed_is_named(output: str, failed: str) -> None:
+    assert failed_step("cd web && make build && pytest -q", output) == failed
+
+
+CAUSE = "The cause is the lock in `export.py`: the mailer holds it while `send()` waits."
+
+
+def test_what_the_user_corrects_next_is_no_discovery(store: SqliteStore) -> None:
+    told = Told().ask("why does the export hang?").answer(CAUSE)
+    assert outcomes(extract(store, told))
+    told = Told("s2").ask("why does the export hang?").answer(CAUSE)
+    told.ask("no, that's wrong: the mailer is off here").answer("Then I do not know.")
+    assert outcomes(extract(store, told)) == []
+
+
+def test_a_diagnosis_that_the_next_run_refutes_is_no_discovery(store: SqliteStore) -> None:
+    told = Told().ask("why does the export hang?").answer(CAUSE)
+    told.ask("run it without the mailer").run("pytest tests/x.py", "E  TimeoutError", failed=True)
+    told.answer("It hangs as before.")
+    assert outcomes(extract(store, told)) == []
+
+
+def test_of_two_turns_that_say_the_same_the_later_is_kept(store: SqliteStore) -> None:
+    told = Told().ask("add a retry to the client").edit("src/client.py")
+    told.answer("Added `retry()` with three attempts to src/client.py.")
+    told.ask("make it five attempts").edit("src/client.py")
+    told.answer("Added `retry()` with five attempts to src/client.py.")
+    (found,) = outcomes(extract(store, told))
+    assert "five" in found.title
+
+
+def test_what_is_only_offered_is_no_outcome(store: SqliteStore) -> None:
+    told = Told().ask("how can we make the export faster?")
+    told.answer(
+        "There are three options:\n\n1. We could cache `rows()` in export.py\n"
+        "2. We could use a pool of workers in pool.py\n3. It might help to drop the index\n\n"
+        "Which one do you prefer?"
+    )
+    assert outcomes(extract(store, told)) == []
+
+
+def test_what_does_not_fit_the_summary_is_detail_in_whole_sentences(store: SqliteStore) -> None:
+    told = Told().ask("add retries everywhere").edit("src/client.py")
+    told.answer("\n".join(
+        f"- Added `retry_{name}()` to src/{name}.py, which tries a lost connection again, backoff"
+        for name in ("client", "mailer", "export", "upload", "search", "orders", "ledger", "report")
+    ))  # fmt: skip
+    (found,) = outcomes(extract(store, told))
+    assert found.detail and "…" not in found.summary + found.detail
+    assert all(line.endswith("backoff.") for line in found.detail.splitlines())

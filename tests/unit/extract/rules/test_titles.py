@@ -1,26 +1,47 @@
 # ruff: noqa: E501  (one case a line)
-"""The title of an outcome: it stands alone, and says what was done."""
+"""The title of an outcome: it stands alone, says what was done, and is cut off nowhere."""
 
 import pytest
 
-from recollect.extract.rules.outcome import as_title, headline, informative
+from recollect.extract.rules.outcome import as_title, best_title
+from recollect.extract.rules.prose import is_whole
+from recollect.extract.rules.sentence_ranker import ranked
+from recollect.extract.rules.turns import turns_of
+from tests.unit.extract.session import Told, as_stored
 
 PROJECT = "/work/orbit"
 
 
 @pytest.mark.parametrize(
-    ("answer", "asked", "title"),
+    ("sentence", "title"),
     [
-        ("Done. I've successfully removed the lock around the cache.", "", "Removed the lock around the cache."),
-        ("All checks pass: fmt, lint and test:ci.\n\nAdded `retry()` to client.py.", "", "Added retry() to client.py."),
-        ("If the fetch fails, it falls back to the old hint.\n\n- Added `fetch_branch()` in git.py", "", "Added fetch_branch() in git.py"),
-        ("When a session is found, shows:\n- its branch\n- its age", "can we also show the branch name in the session list?", "Show the branch name in the session list"),
-        ("Now both readers use `is_binary()` from git.\n\n- reader.py\n- diff.py", "", "Now both readers use is_binary() from git."),
-        ("This will help us see why. The check is in run.py now.", "", "The check is in run.py now."),
-        ("Moved /home/ada/work/other/deep/settings.toml to /work/orbit/conf/app.toml.", "", "Moved deep/settings.toml to conf/app.toml."),
-        ("Plan: Cache the tokens of the gateway", "", "Cache the tokens of the gateway"),
+        ("I've successfully removed the lock around the cache.", "Removed the lock around the cache."),
+        ("Fix: outputs now set both fields of the answer", "Outputs now set both fields of the answer"),
+        ("Moved /home/ada/work/other/deep/settings.toml to /work/orbit/conf/app.toml.", "Moved deep/settings.toml to conf/app.toml."),
+        ("Plan: Cache the tokens of the gateway", "Cache the tokens of the gateway"),
+        ("reader.py:12-18 drops the last row: " + "a reason, " * 30, "reader.py drops the last row"),
+        ("It holds " + "one, " * 60 + "and more", ""),
+        ("The option (" + "which nobody uses " * 12 + ") is gone", ""),
     ],
 )  # fmt: skip
-def test_titles(answer: str, asked: str, title: str) -> None:
-    lead = informative(answer)
-    assert as_title(headline(answer, lead, asked) or lead[0], PROJECT) == title
+def test_a_sentence_as_a_title(sentence: str, title: str) -> None:
+    assert as_title(sentence, PROJECT) == title
+    assert is_whole(title)
+
+
+@pytest.mark.parametrize(
+    ("answer", "title"),
+    [
+        ("Done! All tests pass.\n\nAdded `retry()` with backoff to client.py so that a lost connection is tried again.\n\nLet me know if you want more.", "Added retry() with backoff to client.py so that a lost connection is tried again."),
+        ("The root cause was that `read_rows()` in reader.py skipped the last line when the file had no newline at its end.\n\nIt is fixed now.", "The root cause was that read_rows() in reader.py skipped the last line when the file had no newline at its end."),
+    ],
+)  # fmt: skip
+def test_the_best_sentence_is_the_title(answer: str, title: str) -> None:
+    turn = turns_of(as_stored(Told().ask("mend the reader").edit("client.py").answer(answer)))[0]
+    assert best_title(ranked(turn), PROJECT) == title
+
+
+def test_narration_and_questions_are_never_chosen() -> None:
+    answer = "Let me look at reader.py.\nNow I change `read_rows()`.\nI'll run pytest.\nShall I go on with parse.py?"
+    turn = turns_of(as_stored(Told().ask("mend it").answer(answer)))[0]
+    assert ranked(turn) == []

@@ -3,7 +3,7 @@
 In: `data/hops` (an invented team's history, and questions whose answers are a step away from what
 they name) and `data/contradictions` (histories in which something changed). Out: recall@5 with the
 graph leg on and off, and in how many histories the current fact is injected. `python -m
-recollect.bench.knowledge` prints both; half of the hop questions were held back for that.
+tests.bench.knowledge` prints both; half of the hop questions were held back for that.
 """
 
 import argparse
@@ -302,7 +302,7 @@ def day(text: str) -> datetime:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="recollect.bench.knowledge", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tests.bench.knowledge", description=__doc__)
     parser.add_argument("--models", help="the models directory")
     parser.add_argument("--words", action="store_true", help="by words alone, without the model")
     parser.add_argument("--failures", action="store_true", help="show what went wrong")

@@ -1,4 +1,4 @@
-"""`python -m recollect.bench.extraction`: how good the rules are on the gold set.
+"""`python -m tests.bench.extraction`: how good the rules are on the gold set.
 
 In: the gold set (docs/howto/gold.md), and with `--sessions` a directory of transcripts for its real
 part. Out: precision, recall and junk per half and per kind, and the misses with `-v`.
@@ -12,8 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from recollect.bench import gold
-from recollect.bench.gold import GoldSession, GoldTurn, Label
 from recollect.core.clock import ManualClock
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
@@ -22,6 +20,8 @@ from recollect.extract.interface import Extraction, ProcedureClaim
 from recollect.extract.rules import RulesExtractor, StoreReads
 from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import SqliteStore
+from tests.bench import gold
+from tests.bench.gold import GoldSession, GoldTurn, Label
 
 _DUMP = 1_200
 _SUMMARY_DUMP = 3_000
@@ -219,9 +219,7 @@ def _is_junk(memory: MeasuredMemory, session: GoldSession) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m recollect.bench.extraction", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.extraction", description=__doc__)
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="list what was missed or extra"
     )

@@ -4,7 +4,7 @@ recall.
 In: the contradiction histories as prompts and answers, and conversational sets. Out: in how many
 histories the current fact is injected when no claims are given, and what the graph that the rules
 make of conversations contributes, with the graph leg on and off. `python -m
-recollect.bench.end_to_end` prints the first, `--data DIRECTORY --sets NAME` the second.
+tests.bench.end_to_end` prints the first, `--data DIRECTORY --sets NAME` the second.
 """
 
 import argparse
@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from recollect.bench import datasets, ingest, knowledge
-from recollect.bench.knowledge import ACTOR, GLOBAL, HistoryVerdict, World
+from recollect.bench import datasets, ingest
 from recollect.bench.metrics import groups, mean, measure
 from recollect.bench.product import CachedEmbedder
 from recollect.bench.vectors import CachedVectors
@@ -35,6 +34,8 @@ from recollect.core.values import (
 )
 from recollect.embedding.embedder import Embedder
 from recollect.extract.watcher import RunFollowUp
+from tests.bench import knowledge
+from tests.bench.knowledge import ACTOR, GLOBAL, HistoryVerdict, World
 
 DEPTH = 50
 METRICS = ("any@5", "all@5", "NDCG@10")
@@ -159,7 +160,7 @@ def conversations(one: datasets.BenchSet, vectors: CachedVectors) -> tuple[str, 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="recollect.bench.end_to_end", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tests.bench.end_to_end", description=__doc__)
     parser.add_argument("--models", help="the models directory")
     parser.add_argument("--words", action="store_true", help="by words alone, without the model")
     parser.add_argument("--failures", action="store_true", help="show what went wrong")

@@ -1,0 +1,163 @@
+"""Which sentences of an answer say what came of its turn.
+
+In: a turn, and a way to ask what sentences mean, which answers nothing where no model is. Out: the
+sentences with two probabilities each: that it is worth keeping, and that it can be a title. They
+come from logistic regressions that `tests/bench/fit_sentences.py` fits on labelled sentences; a
+second pair of them needs no model.
+"""
+
+import math
+import os
+import re
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from recollect.core import safe_files
+from recollect.extract.normalised_text import content_words, names
+from recollect.extract.rules.commands import commit_subject
+from recollect.extract.rules.prose import Sentence, placed_sentences
+from recollect.extract.rules.turns import Turn
+
+# What a text adds to the odds: as a sentence worth keeping, as the heading above one; the same for
+# titles.
+Meaning = tuple[float, float, float, float]
+Meanings = Callable[[Sequence[str]], Sequence[Meaning]]
+
+MOST_SENTENCES = 60
+FEATURES = 40
+_FULL = 5  # words
+_WORTH_ASKING = 0.1  # below it without meaning, no meaning makes a sentence worth keeping
+_WEIGHTS = os.path.join(os.path.dirname(__file__), "sentence_weights.f32")
+_NARRATES = re.compile(
+    r"(?:(?:ok(?:ay)?|good|great|perfect|first|next|then|so|now)[,.!]? )*"
+    r"(?:let me|let's|lets|now i|(?:i'll|i will|i'm going to|i am going to|i need to|i should)\b)",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(r"(?:it|this|that|these|those|they|its|which|there)\b", re.IGNORECASE)
+_SPEAKS = re.compile(r"(?:i|i've|i'm|we|we've)\b", re.IGNORECASE)
+_DID = re.compile(r"(?:(?:now|also|i|we|i've|we've) )*\w+ed\b", re.IGNORECASE)
+_JOINS = re.compile(r"\b(?:because|since|so|but|not|no)\b", re.IGNORECASE)
+_TO_YOU = re.compile(r"\byour?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class RankedSentence:
+    sentence: Sentence
+    keep: float
+    title: float
+
+    @property
+    def text(self) -> str:
+        return self.sentence.text
+
+
+def ranked(turn: Turn, meanings: Meanings = lambda texts: ()) -> list[RankedSentence]:
+    """The sentences of a turn's answer in their order, without questions and narration."""
+    found = placed_sentences(turn.answered)[:MOST_SENTENCES]
+    weights = _weights()
+    rows = features(turn, found)
+    alone = [(_odds(weights[2], row), _odds(weights[3], row)) for row in rows]
+    asked = [at for at, (keep, _) in enumerate(alone) if _chance(keep) >= _WORTH_ASKING]
+    texts = [text for at in asked for text in (found[at].text, found[at].heading)]
+    meant = meanings(texts) if texts else ()
+    for number, at in enumerate(asked if meant else ()):
+        own, heading = meant[2 * number], meant[2 * number + 1]
+        alone[at] = (
+            _odds(weights[0], rows[at]) + own[0] + heading[1],
+            _odds(weights[1], rows[at]) + own[2] + heading[3],
+        )
+    return [
+        RankedSentence(one, _chance(keep), _chance(title))
+        for one, (keep, title) in zip(found, alone, strict=True)
+        if not one.text.endswith("?") and not narrates(one.text)
+    ]
+
+
+def features(turn: Turn, found: Sequence[Sentence]) -> list[list[float]]:
+    """One row of numbers per sentence: where it stands, how it is built, what it shares with the
+    prompt, the commit and the files of the turn."""
+    subject = set(content_words(next(filter(None, map(commit_subject, turn.commands())), "")))
+    asked = set(content_words(turn.asked[:1500]))
+    written = turn.written()
+    files = {os.path.basename(path).lower() for path in written}
+    turn_row = [
+        math.log1p(len(found)),
+        bool(subject),
+        bool(written),
+        math.log1p(len(written)),
+        math.log1p(len(turn.calls)),
+    ]
+    rows = []
+    before = 0  # sentences, without "Done." and its like
+    for at, one in enumerate(found):
+        text, low = one.text, one.text.lower()
+        words = set(content_words(text))
+        length = len(text.split())
+        log_length = math.log1p(length)
+        named = len(names(text))
+        shared = len(words & asked)
+        row = [
+            at / len(found),
+            before == 0,
+            before < 3,
+            math.log1p(before),
+            at == len(found) - 1,
+            one.listed,
+            one.is_heading,
+            one.opens,
+            bool(one.heading),
+            at > 0 and found[at - 1].text.endswith(":"),
+            log_length,
+            log_length * log_length,
+            length < _FULL,
+            length > 30,
+            text.endswith(":"),
+            text.endswith("?"),
+            text.endswith("!"),
+            math.log1p(named),
+            named / max(length, 1),
+            named == 0,
+            bool(names(text[:25])),
+            any(file in low for file in files),
+            "/" in text,
+            "→" in text or "->" in text,
+            any(mark.isdigit() for mark in text),
+            "test" in low,
+            shared / max(len(words), 1),
+            math.log1p(shared),
+            len(words & subject) / max(len(subject), 1),
+            _POINTS_BACK.match(text) is not None,
+            _SPEAKS.match(text) is not None,
+            _DID.match(text) is not None,
+            _JOINS.search(text) is not None,
+            _TO_YOU.search(text) is not None,
+            narrates(text),
+            *turn_row,
+        ]
+        rows.append([float(number) for number in row])
+        before += length >= _FULL
+    return rows
+
+
+def narrates(text: str) -> bool:
+    """Whether somebody says what they are about to do."""
+    return _NARRATES.match(text) is not None
+
+
+def _odds(weights: Sequence[float], row: Sequence[float]) -> float:
+    return sum(map(float.__mul__, weights, row)) + weights[-1]
+
+
+def _chance(odds: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))
+
+
+@cache
+def _weights() -> list[list[float]]:
+    """Four rows, each with its constant at the end: worth keeping and title, with the meaning to be
+    added; then the same two for when no meaning is known."""
+    numbers = array("f", safe_files.read_whole(_WEIGHTS, 16 * (FEATURES + 1)))
+    width = FEATURES + 1
+    return [list(numbers[at * width : (at + 1) * width]) for at in range(4)]
