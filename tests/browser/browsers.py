@@ -13,8 +13,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from recollect.core.settings import Settings
+from recollect.store.sqlite import SqliteStore
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.waiting import PATIENCE_S
+from tests.make import record
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # Without these a browser tries to reach its maker from a machine that has no way out.
@@ -162,6 +165,23 @@ def converse(daemon: RealDaemon, paths: list[str]) -> None:
                 daemon.client.ask("POST", f"/v1/events{query}", event)
 
 
+def contradict(home: pathlib.Path) -> None:
+    """Two beliefs in dispute, in the store of a daemon that does not run yet."""
+    store = SqliteStore(Settings(home=str(home), actor="ada", reserve_mb=0))
+    common: dict[str, Any] = {
+        "kind": "knowledge", "knowledge_type": "constraint", "namespace": "/actor/ada/",
+        "scope": "everywhere", "author": "user", "state": "disputed",
+    }  # fmt: skip
+    now = datetime.now(UTC)
+    newer = record("Indent with spaces in every language", valid_from=now, **common)
+    older = record(
+        "Indent with tabs, as gofmt does",
+        valid_from=now - timedelta(days=40), ended_by=newer.record_id, **common,
+    )  # fmt: skip
+    store.records.put([older, newer])
+    store.close()
+
+
 def say(daemon: RealDaemon, path: str, *prompts: str) -> None:
     """What a user told an agent in one session, extracted."""
     for number, text in enumerate(prompts):
@@ -194,11 +214,10 @@ def believe(daemon: RealDaemon, paths: list[str]) -> None:
     say(
         daemon,
         paths[1],
-        "From now on always use Jest for the shop.",
-        "From now on always use Jest for the admin pages.",
+        "Always deploy the shop to Heroku from the release branch.",
         "Never edit the generated files in src/api by hand.",
     )
-    say(daemon, paths[1], "We no longer use Jest.")
+    say(daemon, paths[1], "We no longer use Heroku.")
     propose(daemon, paths[0], "Run the migrations before the tests")
     added = [
         daemon.client.ask(

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from recollect.core.values import BeliefScope, Operation, Record, RecordName, Value
 from recollect.server.endpoints import Endpoint, NoParameters
@@ -28,7 +28,7 @@ class Beliefs(Value, frozen=True, kw_only=True):
     """`titles`: of the beliefs that `ended_by` or a proposal names, by id."""
 
     items: tuple[Record, ...]
-    titles: dict[str, str] = {}
+    titles: dict[str, str] = field(default_factory=dict)
 
 
 class OneBelief(Value, frozen=True, kw_only=True):

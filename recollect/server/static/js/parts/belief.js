@@ -24,7 +24,7 @@ const REACH = [
   ["session", "In one session"],
 ];
 
-export const used = (record) =>
+const used = (record) =>
   record.access_count
     ? `used ${plural(record.access_count, "time")}, last ${ago(record.last_accessed)}`
     : "never used";
@@ -33,7 +33,8 @@ export const used = (record) =>
 function endedBy(record, titles) {
   const by = record.ended_by;
   if (!by || by === "user") return "you";
-  return titles[by] ? html`<a href=${href("memories", by)}>${titles[by]}</a>` : "a later message";
+  const title = titles[by];
+  return title ? html`<a href=${href("memories", by)}>${title}</a>` : "a later message";
 }
 
 // The beliefs that a proposal would end.
@@ -43,7 +44,8 @@ const would = (record) =>
     .filter(Boolean);
 
 function Place({ record }) {
-  if (record.scope === "branch") return html`<${Badge} tone="info">branch ${record.scope_name}<//>`;
+  if (record.scope === "branch")
+    return html`<${Badge} tone="info">branch ${record.scope_name}<//>`;
   if (record.scope === "session") return html`<${Badge} tone="info">one session<//>`;
   if (record.scope === "turn") return html`<${Badge}>one prompt<//>`;
   return null;
@@ -77,7 +79,9 @@ export function Belief({ record, titles = {}, again, label = "li" }) {
           ${state === "proposed" ? html`<${Badge} tone="warn">Proposed<//>` : null}
           ${state === "disputed" ? html`<${Badge} tone="warn">Disputed<//>` : null}
         </div>
-        <a class=${ended ? "title wrap over" : "title wrap"} href=${href("memories", id)}>${title}</a>
+        <a class=${`title wrap ${ended ? "over" : ""}`} href=${href("memories", id)}>
+          ${title}
+        </a>
         ${record.summary && record.summary !== title ? html`
           <p class="small soft two-lines">${record.summary}</p>
         ` : null}
@@ -89,8 +93,8 @@ export function Belief({ record, titles = {}, again, label = "li" }) {
         `)}
         <p class="small faint">
           ${ended ? html`
-            Ended <time title=${when(record.valid_until)}>${ago(record.valid_until)}</time> by${" "}
-            ${endedBy(record, titles)} · held since ${when(record.valid_from)}
+            Ended <time title=${when(record.valid_until)}>${ago(record.valid_until)}</time>${" "}
+            by ${endedBy(record, titles)} · held since ${when(record.valid_from)}
           ` : html`
             Since <time title=${when(record.valid_from)}>${ago(record.valid_from)}</time> ·${" "}
             ${SOURCE[record.source_type] ?? record.source_type} · ${used(record)}
@@ -109,7 +113,7 @@ export function Belief({ record, titles = {}, again, label = "li" }) {
           <button onClick=${() => open("correct")}>Correct</button>
           <button
             class="danger"
-            onClick=${(event) => act(event, () => daemon.drop(id), "Forgotten: it no longer holds.")}>
+            onClick=${(event) => act(event, () => daemon.drop(id), "It no longer holds.")}>
             Forget
           </button>
           <button class="plain" onClick=${() => open("reach")}>Where…</button>
@@ -118,7 +122,7 @@ export function Belief({ record, titles = {}, again, label = "li" }) {
       ${dialog === "correct" ? html`
         <${Correct}
           name=${title}
-          text=${record.summary && record.summary.startsWith(title) ? record.summary : title}
+          text=${record.summary?.startsWith(title) ? record.summary : title}
           close=${() => open("")}
           save=${(event, text) => act(event, () => daemon.correct(id, text), "Corrected.")}
         />
@@ -146,7 +150,12 @@ export function Correct({ name, text, close, save }) {
           <h2>Correct</h2>
           <label class="field">
             What holds instead
-            <textarea name="text" required maxlength="4000" rows="4" defaultValue=${text}></textarea>
+            <textarea
+              name="text"
+              required
+              maxlength="4000"
+              rows="4"
+              defaultValue=${text}></textarea>
           </label>
         </div>
         <footer>

@@ -83,7 +83,9 @@ const Listed = ({ show, state }) => html`
     empty=${{
       when: (data) => !data.items.length,
       show: html`
-        <section class="card"><${Empty} title=${NONE[show][0]}><p>${NONE[show][1]}</p><//></section>
+        <section class="card">
+          <${Empty} title=${NONE[show][0]}><p>${NONE[show][1]}</p><//>
+        </section>
       `,
     }}>
     ${(data) => html`
@@ -103,7 +105,7 @@ const Listed = ({ show, state }) => html`
 `;
 
 // By namespace, in the order of the newest; what holds everywhere comes first.
-export function grouped(items) {
+function grouped(items) {
   const groups = Map.groupBy(items, (one) => one.namespace);
   const place = ([namespace]) => (namespace.includes("/project/") ? 1 : 0);
   return [...groups].sort((a, b) => place(a) - place(b));
@@ -141,11 +143,13 @@ function Group({ name, items, titles, again }) {
           </div>
         </div>
       `)}
-      <ul class="items">
-        ${shown.map((one) => html`
-          <${Belief} key=${one.record_id} record=${one} titles=${titles} again=${again} />
-        `)}
-      </ul>
+      ${shown.length ? html`
+        <ul class="items">
+          ${shown.map((one) => html`
+            <${Belief} key=${one.record_id} record=${one} titles=${titles} again=${again} />
+          `)}
+        </ul>
+      ` : null}
       ${shown.length < rest.length ? html`
         <p class="state small">
           <button onClick=${() => showAll(true)}>Show all ${count(rest.length)}</button>
