@@ -10,6 +10,13 @@ from typing import Literal, NamedTuple
 
 Fate = Literal["drop", "unwrap"]
 
+# How the line begins that asks an agent to record what a prompt changed (`inject/hints.py`). It
+# stands outside our block, since it is no quoted data.
+HINT = (
+    "If this sets, changes or ends a standing rule, decision or fact, record it with recollect "
+    "remember/correct"
+)
+
 # Every known block by the name of its tag; "unwrap" keeps what is inside: the user wrote it.
 BLOCKS: dict[str, Fate] = {
     # hosts: injected context and reminders
@@ -76,6 +83,9 @@ _OWN_OPENING = re.compile(
     r'(?:\[recollect [0-9a-f]{4,16}\]|<recollect id=\\*"[\w.-]{1,64}\\*">)(?:[ \t]*\r?\n|\\+n)',
     re.IGNORECASE,
 )
+_HINT_LINE = re.compile(
+    re.escape(HINT) + r'(?: \(related: \[[0-9a-z]{1,26}\] \\*+"[^"\n]{0,200}+"\))?\.'
+)
 
 
 class _Cut(NamedTuple):
@@ -87,6 +97,7 @@ class _Cut(NamedTuple):
 
 def strip_foreign(text: str) -> str:
     """The text without any known block."""
+    text = _without_hint(text)
     if "<" not in text and "[recollect " not in text:
         return text
     return _without_own_rest(_without(text, list(_cuts(text, own_only=False))))
@@ -94,9 +105,14 @@ def strip_foreign(text: str) -> str:
 
 def strip_own(text: str) -> str:
     """The text without what Recollect injected; everything else stays as it is."""
+    text = _without_hint(text)
     if "<recollect id=" not in text and "[recollect " not in text:
         return text
     return _without_own_rest(_without(text, list(_cuts(text, own_only=True))))
+
+
+def _without_hint(text: str) -> str:
+    return _HINT_LINE.sub("", text) if HINT in text else text
 
 
 def _cuts(text: str, *, own_only: bool) -> Iterator[_Cut]:

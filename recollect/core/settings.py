@@ -156,6 +156,11 @@ class Settings:
     prompt_tokens: int = _setting(
         150, "The most tokens injected with one prompt; 0 for none.", Range(0, 8000)
     )
+    hints: bool = _setting(
+        True,
+        "Whether an agent that has Recollect's tools is asked, by a line with a prompt, to record "
+        "a rule, decision or fact that the prompt may set, change or end.",
+    )
     visible_line: bool = _setting(
         True, "Whether agents that can do so show you one line when something was injected."
     )

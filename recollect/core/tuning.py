@@ -178,6 +178,13 @@ class Notes:
     near: float = entry(0.55, 0, 1, "a cosine that is enough by itself while an index is filled")
 
 
+@dataclass(frozen=True)
+class Hints:
+    """When a hint names the belief that a prompt may change."""
+
+    related: float = entry(0.33, 0, 1, "its score in the search for the prompt")
+
+
 SEARCH = SearchWeights()
 MATCHING = Matching()
 PRIORS = Priors()
@@ -188,6 +195,7 @@ FILE_SIGNALS = FileSignals()
 WORK_FILES = WorkFiles()
 SPEAKING = Speaking()
 NOTES = Notes()
+HINTS = Hints()
 
 GROUPS = {
     "search": SEARCH,
@@ -200,6 +208,7 @@ GROUPS = {
     "work files": WORK_FILES,
     "speaking": SPEAKING,
     "notes": NOTES,
+    "hints": HINTS,
 }
 
 

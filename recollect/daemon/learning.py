@@ -39,6 +39,8 @@ class Learning:
         self._counters = runtime.counters
         self._publish = runtime.publish
         self.provider = choose(settings, store.usage, clock, runtime.plugins.complete)
+        recall = runtime.loaded_recall
+        unrecorded = (recall.hints.propose_unrecorded,) if recall is not None else ()
         reads = StoreReads(store, tombstones.refused, SentenceMeaning(embedder))
         self._apart = RulesWorker(reads, clock)
         self.worker = ExtractionWorker(
@@ -47,7 +49,7 @@ class Learning:
             runtime.memories,
             self._apart,
             provider=lambda: self.provider,
-            gates=(tombstones.gate, self._quality),
+            gates=(*unrecorded, tombstones.gate, self._quality),
             embedder=embedder,
             knowledge=knowledge.ClaimLearner(store.graph, clock, ACTOR),
             cite=cite,

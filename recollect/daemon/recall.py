@@ -13,6 +13,7 @@ from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import Notice
 from recollect.inject.feedback import Feedback
 from recollect.inject.gather import Sources
+from recollect.inject.hints import Hints
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.inject.rule_cache import RuleCache
@@ -53,7 +54,10 @@ class RecallParts:
             ended=self.ended,
             rules=self.rules,
         )
-        self.recall_now = Recall(sources, self.receipts, runtime.counters, runtime.plugins.left_out)
+        self.hints = Hints(runtime.visible_store, settings, clock, runtime.mcp_clients.since)
+        self.recall_now = Recall(
+            sources, self.receipts, runtime.counters, runtime.plugins.left_out, self.hints
+        )
         self._backfill = (
             Backfill(store, self.embedder, self.index_cache.embedded) if self.embedder else None
         )

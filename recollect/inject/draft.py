@@ -71,6 +71,8 @@ class Draft:
     by_chance: float = 0.0  # a cosine that means nothing in a store of this size
     semantic: bool = False  # meaning was compared, not words alone
     idle: float = 0.0  # how much it reads like a word that only carries the conversation on
+    vector: Any = None  # of the prompt, if it was made
+    hint: str = ""  # the line that asks the agent to record what the prompt changed
     stages: dict[str, float] = field(default_factory=dict)  # microseconds
     notes: dict[str, Any] = field(default_factory=dict)  # for the receipt
 

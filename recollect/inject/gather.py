@@ -109,6 +109,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     draft.notes["semantic"] = ranked.semantic
     draft.confidence, draft.semantic = ranked.confidence, ranked.semantic
     draft.by_chance = ranked.by_chance
+    draft.vector = ranked.vector
     draft.idle = idleness(text, ranked.vector)
     results = {one.id: one for one in ranked.results}
     have = {line.id for line in draft.lines}

@@ -1,8 +1,8 @@
 """From a prompt to the text that is put before the agent, or to nothing, within its time.
 
 In: a question of a hook or of a door. Out: fenced text, the memories it holds, a receipt. The
-stages, one module each: gather, judge, speaking, order, fit, render, receipts. A hook's question
-never raises: what is late or fails is answered with nothing, and the receipt says so.
+stages, one module each: gather, judge, speaking, order, hints, fit, render, receipts. A hook's
+question never raises: what is late or fails is answered with nothing, and the receipt says so.
 """
 
 import logging
@@ -20,6 +20,7 @@ from recollect.inject import fence, render
 from recollect.inject.draft import BriefLine, Draft, Section
 from recollect.inject.fit import allot, fit
 from recollect.inject.gather import Sources, gather, records, rules_for_command
+from recollect.inject.hints import Hints
 from recollect.inject.judge import Judge
 from recollect.inject.order import put_in_order
 from recollect.inject.receipts import Receipts, make_receipt, told_by
@@ -55,11 +56,13 @@ class Recall:
         receipts: Receipts,
         counters: Counters,
         left_out: LeftOut = lambda brief: {},
+        hints: Hints | None = None,
     ) -> None:
         self._left_out = left_out
         self._sources = sources
         self._receipts = receipts
         self._counters = counters
+        self._hints = hints
         self._clock = sources.clock
         self._settings = sources.settings
         self.limit_ms = LIMIT_MS
@@ -91,12 +94,17 @@ class Recall:
             draft.notes["failed"] = type(error).__name__
             self._counters.error(f"recall failed: {type(error).__name__}")
         text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
+        if draft.notes.get("shadow"):
+            draft.notes.pop("hint", None)
         latency = (self._clock.mono_ns() - began) // 1000
         self._counters.recalled(latency / 1e6)
         if question.trigger == "tool" and not text and not draft.notes.get("shadow"):
             return Recalled(latency_us=latency)  # the same command may come a hundred times
         receipt = make_receipt(draft, text, injected, latency, self._clock.now())
         self._receipts.keep(receipt, _freshness(draft))
+        if self._hints is not None and draft.hint and text:
+            self._hints.given(draft)
+            self._counters.count("recall: hinted")
         if text:
             self._told.add(question.namespaces[0], question.session_id, tuple(told_by(draft)))
             self.own_text.injected(question.session_id, text)
@@ -145,8 +153,11 @@ class Recall:
         decide(draft)
         put_in_order(draft, self._told_records(question, told) if told and not repeat else ())
         self._leave_out(draft)
+        if self._hints is not None and tokens is None:
+            self._hints.add_to(draft)
         room = self._room(draft) if tokens is None else tokens
-        return draft, *self._fitted(draft, room, headed=not told)
+        text, injected = self._fitted(draft, room, headed=not told)
+        return draft, "\n".join(part for part in (text, draft.hint) if part), injected
 
     def _leave_out(self, draft: Draft) -> None:
         """Take out the lines that a plugin does not want to be told."""
@@ -174,7 +185,8 @@ class Recall:
         frame = fence.fence(heads, mark)
         # Whoever names a budget gets no token more; a hook's budget is for what is told.
         room = tokens - count_tokens(frame if draft.as_sections else heads)
-        chars = draft.question.limit_chars - len(frame)
+        room -= count_tokens(draft.hint)
+        chars = draft.question.limit_chars - len(frame) - len(draft.hint)
         wanted: dict[Section, list[BriefLine]] = {}
         for line in draft.kept:
             wanted.setdefault(line.section, []).append(line)

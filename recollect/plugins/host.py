@@ -19,7 +19,6 @@ from recollect.core.values import Record
 from recollect.ingest.pipeline import Notice
 from recollect.llm.base import Completion, ModelRequest
 from recollect.plugins.available import AvailablePlugin, available
-from recollect.plugins.process import PluginProcess
 
 TICK_S = 60.0
 BRIEF_S = 0.1
@@ -29,6 +28,8 @@ _STOP = object()
 
 class _RunningPlugin:
     def __init__(self, plugin: AvailablePlugin, settings: Settings, tick_s: float) -> None:
+        from recollect.plugins.process import PluginProcess  # hooks need not wait for its imports
+
         options = settings.path("plugins", f"{plugin.name}.toml")
         self.process = PluginProcess(plugin, options, settings.directory)
         self.dropped = 0

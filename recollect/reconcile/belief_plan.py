@@ -6,8 +6,9 @@ only; the push writes.
 
 A sentence that ends something (`EndClaim`) is compared with all beliefs that stand: if one
 candidate is clear, it ends and the sentence takes its place; if several may be meant, they are
-disputed by the newer one. A statement about the same subject with another value replaces the older
-one. Only the user's own words do any of this, and only to what was said before them.
+disputed by the newer one. What is only proposed can be ended too. A statement about the same
+subject with another value replaces the older one. Only the user's own words do any of this, and
+only to what was said before them.
 """
 
 import re
@@ -66,7 +67,7 @@ class _Planner:
         self._store = store
         self._held = {
             one.record_id: one
-            for one in standing(store, (namespace, everywhere(namespace)))
+            for one in standing(store, (namespace, everywhere(namespace)), proposed=True)
         }  # fmt: skip
         self._stored = frozenset(self._held)
         self._new = sorted(new, key=lambda one: (one.record.valid_from, one.record.position or 0))
@@ -109,7 +110,7 @@ class _Planner:
             for older in list(self._held.values()):
                 if _is_before(older, record) and _replaces(record, older):
                     self._replace(older, record)
-        if record.state in ("current", "disputed"):
+        if record.state != "ended":
             self._held[record.record_id] = self._written[record.record_id]
 
     def _confirm_proposed(self, record: Record) -> None:
@@ -126,14 +127,19 @@ class _Planner:
         found = self._meant(end, record, vector)
         if not found:
             return
-        (best, score), *others = found
-        close = [one for one, less in others if score - less < CLEAR]
-        if not close and record is not None:
-            self._replace(best, record)
-        elif not close:
-            self._end(best, end)
-        elif record is not None:
-            self._dispute([best, *close], record)
+        best = found[0][1]
+        close = [one for one, score in found if best - score < CLEAR]
+        held = [one for one in close if one.stands]
+        if len(held) > 1 and record is not None:
+            self._dispute(held, record)
+        # Of what is only proposed nothing is lost when all of it ends.
+        for one in close:
+            if one.stands and len(held) > 1:
+                continue
+            if record is not None:
+                self._replace(one, record)
+            else:
+                self._end(one, end)
 
     def _meant(
         self, end: EndClaim, record: Record | None, vector: bytes | None

@@ -18,8 +18,9 @@ MOST_BELIEFS = 2000  # of one namespace, the newest
 _PAGE = 500
 
 
-def standing(store: Store, namespaces: Sequence[str]) -> list[Record]:
-    """The beliefs that hold somewhere in these namespaces, newest first in each."""
+def standing(store: Store, namespaces: Sequence[str], *, proposed: bool = False) -> list[Record]:
+    """The beliefs that hold somewhere in these namespaces, newest first in each; with `proposed`,
+    also those that may."""
     found: list[Record] = []
     for namespace in dict.fromkeys(namespaces):
         place, read = None, 0
@@ -27,7 +28,9 @@ def standing(store: Store, namespaces: Sequence[str]) -> list[Record]:
             page = store.records.page(
                 namespace, RecordFilter(kind="knowledge"), before=place, limit=_PAGE
             )
-            found += [one for one in page.items if one.stands]
+            found += [
+                one for one in page.items if one.stands or (proposed and one.state == "proposed")
+            ]
             place, read = page.next, read + len(page.items)
             if place is None:
                 break

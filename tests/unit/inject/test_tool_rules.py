@@ -50,7 +50,9 @@ class Desk:
         printed = self.hook(event, **{**call, "tool_use_id": new_ulid(), **payload})
         if not printed:
             return ""
-        (name,) = answer = json.loads(printed)
+        answer = json.loads(printed)
+        answer.pop("systemMessage", None)  # the line for the user
+        (name,) = answer
         assert name == "hookSpecificOutput"
         assert set(answer[name]) == {"hookEventName", "additionalContext"}, "nothing is decided"
         assert answer[name]["hookEventName"] == event

@@ -164,6 +164,18 @@ def test_what_is_said_and_withdrawn_in_one_batch_is_written_as_ended(store: Sqli
     assert plan.claims == [] and plan.changes == []
 
 
+def test_what_was_only_proposed_ends_without_a_dispute(store: SqliteStore) -> None:
+    held = [belief("Use Jest for the shop", state="proposed"), belief("Use Jest for the admin")]
+    store.records.put(held)
+    new = belief("We do not use Jest any more", LATER)
+    plan = planned(store, new, claims=(ends(new, "Jest"),))
+    assert became(plan) == {
+        new.title: ("current", ""),
+        held[0].title: ("ended", new.record_id),
+        held[1].title: ("ended", new.record_id),
+    }
+
+
 def test_what_was_proposed_is_confirmed_by_the_same_words(store: SqliteStore) -> None:
     store.records.put([belief("Use Jest for tests", state="proposed")])
     said = belief("Use Jest for tests", LATER)

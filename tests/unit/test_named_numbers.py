@@ -1,0 +1,94 @@
+"""Numbers that the acceptance table (docs/reference/features.md) names, each by its line.
+
+A test of behaviour is better, and most of these have one that holds for a range; this one fails
+when somebody changes the number itself, so that the table and its reason are changed with it.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from recollect.core import oslayer, tuning, values, vector_bytes
+from recollect.core.settings import RETENTION_DAYS, Settings
+from recollect.embedding import backfill, embedder
+from recollect.extract import breaker, condense, model, watcher
+from recollect.extract.rules import procedures, summary
+from recollect.hosts import reading
+from recollect.ingest import sessions
+from recollect.inject import fit, recall
+from recollect.lifecycle import conversation, decay, episode_compression, retention
+from recollect.lifecycle import maintenance_loop as maintenance
+from recollect.reconcile import contradict, dedupe, judge, neighbours
+from recollect.retrieve import find, graph
+from recollect.server import guard, live
+from recollect.service import report, write
+
+NUMBERS: dict[str, list[tuple[Any, Any]]] = {
+    "A04": [(values.EVENT_BODY_BYTES, 1 << 20), (values.REQUEST_BYTES, 2 << 20)],
+    "A08": [(sessions.SeenCache[str]()._limit, 10_000)],
+    "A14": [(reading.STRING_BYTES, 512 * 1024)],
+    "A20": [(sessions.SAME_SESSION, timedelta(hours=4))],
+    "A33": [(summary.MOST_TURNS, 50), (summary.MOST_DONE, 3)],
+    "A34": [(summary.MOST_FILES, 20), (write.CHECKPOINT_FILES, 20)],
+    "B05": [(oslayer.DIRECTORY_MODE, 0o700), (oslayer.FILE_MODE, 0o600)],
+    "B08": [(guard.REQUESTS_PER_MINUTE, 200)],
+    "B18": [(live.CLIENTS, 50)],
+    "C03": [(watcher.ENOUGH_BYTES, 256 << 10), (Settings.extract_idle_s, 30)],
+    "C11": [(condense.ATTEMPTS, 2), (condense.TIMEOUT_S, 120.0), (breaker.FAILURES, 3)],
+    "D05": [(write.TITLE_CHARS, 200), (write.SUMMARY_CHARS, 4000), (write.FACT_CHARS, 500)],
+    "D19": [(procedures.FEWEST_RUNS, 3), (procedures.FEWEST_STEPS, 3)],
+    "D08": [(model.TIMEOUT_S, 60.0), (judge.TIMEOUT_S, 30.0)],
+    "E01": [(dedupe.BATCH_COSINE, 0.85)],
+    "E02": [(dedupe.NEIGHBOUR_COSINE, 0.80), (neighbours.MOST, 10)],
+    "E15": [(contradict.AGAIN, 0.05)],
+    "F07": [(vector_bytes.DIMENSIONS, 384), (vector_bytes.BYTES, 1536)],
+    "G02": [(embedder.MAX_CHARS, 10_000)],
+    "G03": [(embedder.TIMEOUT, 2.0)],
+    "G06": [
+        (backfill.FAILURES, 5), (backfill.OPEN_S, 60.0), (backfill.BATCH, 32),
+        (backfill.PAUSE_S, 1.0),
+    ],
+    "H02": [(recall.LIMIT_MS, 500)],
+    "H16": [
+        (graph.DEPTH, 2), (graph.FACTS, 10), (graph.RELATIONS, 10),
+        (tuning.GRAPH.least_confidence, 0.3),
+    ],
+    "H17": [(tuning.GRAPH.rrf_bonus, 0.02)],
+    "H18": [(tuning.PRIORS.recent_hours, 168), (tuning.START.fade_hours, 168)],
+    "H21": [
+        ([fit.SHARES[one] for one in ("rules", "known", "history", "related", "procedures")],
+         [0.15, 0.30, 0.30, 0.15, 0.10]),
+    ],
+    "H24": [
+        (tuning.START.recency, 0.40), (tuning.START.frequency, 0.20),
+        (tuning.START.semantic, 0.25), (tuning.START.decay, 0.15),
+    ],
+    "H26": [(find.ENTRIES, 100), (find.SECONDS, 60.0)],
+    "I01": [
+        (episode_compression.RAW_AGE, timedelta(hours=24)),
+        (episode_compression.COMPRESSED_AGE, timedelta(days=7)),
+    ],
+    "I02": [
+        (episode_compression.RAW_LEFT, timedelta(days=6)), (episode_compression.IMPORTANT, 8),
+        (episode_compression.COMPRESSED_LIFE, timedelta(days=90)),
+    ],
+    "I03": [
+        (conversation.FULL, 0.75), (conversation.KEEP_MOST, 10), (conversation.KEEP_SHARE, 0.3),
+    ],
+    "I04": [(retention.SIZE_LIMIT, 1 << 30)],
+    "I05": [(decay.STEP, timedelta(days=7)), (decay.KEPT, 0.95), (decay.LEAST, 0.10)],
+    "I09": [
+        (RETENTION_DAYS, {"beliefs": 0, "notes": 90, "summaries": 365, "turns": 30, "archive": 30}),
+        (maintenance.EVERY_S, 24 * 3600.0),
+    ],
+    "J14": [(live.KEEP_ALIVE_S, 15.0)],
+    "N01": [(report.HOTSPOTS, 15)],
+    "Q02": [(Settings.start_tokens, 400), (Settings.prompt_tokens, 150)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NUMBERS)
+def test_a_number_is_what_the_table_says(line: str) -> None:
+    for number, told in NUMBERS[line]:
+        assert number == told, line
