@@ -44,6 +44,7 @@ SESSION_VARIABLES = (
 SESSION_ENDS = (
     "sessiondeleted",
     "sessionend",
+    "sessionshutdown",
     "taskcancel",
 )
 # --- end of what is made ---

@@ -8,6 +8,7 @@ static const char *const environment[] = {
     "COPILOT_PROJECT_DIR",
     "CURSOR_PROJECT_DIR",
     "CURSOR_VERSION",
+    "DEVIN_PROJECT_DIR",
     "FACTORY_PROJECT_DIR",
     "GEMINI_PROJECT_DIR",
     "GEMINI_SESSION_ID",

@@ -11,7 +11,7 @@ from recollect.hosts.changes import read
 from recollect.hosts.context import Context
 from recollect.hosts.pieces import GENERATED, OwnFile, Piece
 
-DESCRIPTION = "Ask the project's memory, add to it, correct it, or switch it off (Recollect)"
+DESCRIPTION = "Ask the memory of this project, add to it, correct it, or switch it off (Recollect)"
 HINT = "[question] | remember TEXT | forget TEXT | why | off | on"
 
 TEXT = """\

@@ -27,23 +27,24 @@ _CLASSES: dict[ToolClass, str] = {
         strreplacebasededittool applypatch applydiff writefile editfile writetofile replace
         replaceinfile replacefilecontent insert inserteditintofile fswrite fsappend fsreplace
         writecode deletefile delete searchreplace smartrelocate afterfileedit editnotebook patch
+        editor
     """,
     "file-read": """
         read readfile readmanyfiles readfiles view viewimage fsread glob grep ls rg list listdir
         listdirectory listfiles searchfiles searchfilecontent grepsearch filesearch codebasesearch
         readnotebook notebookread listcodedefinitionnames code codesearch readcode semanticsearch
-        readlints getdiagnostics lsp readcodesymbols
+        readlints getdiagnostics lsp readcodesymbols searchcodebase
     """,
     "command": """
         bash shell sh zsh powershell pwsh runshellcommand execcommand executebash executecommand
         executepwsh runcommand runterminalcmd runinterminal localshell terminal container.exec
         bashoutput readbash writebash writestdin controlbashprocess useaws execute unifiedexec
-        controlpwshprocess getprocessoutput
+        controlpwshprocess getprocessoutput runcommands
     """,
     "research": """
         webfetch websearch fetch googlewebsearch webcrawl browseraction browser remotewebsearch
         fetchwebpage fetchrules searchweb accessmcpresource fetchcopilotclidocumentation
-        webresearch urlfetch
+        webresearch urlfetch fetchwebcontent
     """,
     "delegation": """
         task agent delegate usesubagent subagent invokesubagent spawnagent newtask dispatchagent
@@ -254,6 +255,8 @@ def _command(arguments: Any) -> str:
         if isinstance(value, str) and value:
             return value
         if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
+            if name == "commands":  # whole commands, one after the other
+                return "\n".join(value)
             # ["bash", "-lc", "make test"]: the script is what was run
             return value[2] if len(value) == 3 and value[1] in ("-lc", "-c") else shlex.join(value)
     return ""

@@ -52,6 +52,32 @@ def waiting(runtime: ServiceRuntime, namespace: str) -> list[Record]:
     return sorted(found, key=lambda one: (one.valid_from, one.record_id), reverse=True)
 
 
+def standing(runtime: ServiceRuntime, namespace: str) -> list[Record]:
+    """What holds in a namespace, also on one branch only or in one session; newest first."""
+    return related_beliefs.standing(runtime.visible_store, (namespace,))
+
+
+def ended(runtime: ServiceRuntime, namespace: str) -> list[Record]:
+    """What no longer holds, the last one to end first."""
+    over = RecordFilter(kind="knowledge", state="ended")
+    found = runtime.visible_store.records.page(namespace, over, limit=MOST).items
+    return sorted(
+        found, key=lambda one: (one.valid_until or one.valid_from, one.record_id), reverse=True
+    )
+
+
+def titles(runtime: ServiceRuntime, found: Sequence[Record]) -> dict[str, str]:
+    """The titles of the beliefs that these name: what ended them, or what a proposal would end."""
+    named: dict[str, str] = {}
+    for namespace in dict.fromkeys(one.namespace for one in found):
+        here = [one for one in found if one.namespace == namespace]
+        wanted = {one.ended_by for one in here} | {name for one in here for name in _named(one)}
+        known = [name for name in wanted if name.startswith(ids.RECORD)]
+        for one in runtime.visible_store.records.get(namespace, known):
+            named[one.record_id] = one.title
+    return named
+
+
 def related(
     runtime: ServiceRuntime,
     namespace: str,
@@ -247,12 +273,20 @@ def _successor(runtime: ServiceRuntime, old: Record, text: str, **life: Any) -> 
 
 def _would_end(runtime: ServiceRuntime, belief: Record) -> list[Record]:
     """The beliefs that a proposal is to end or to replace, as far as they still stand."""
-    marks = [mark for mark in (REPLACES, ENDS) for fact in belief.facts if fact.startswith(mark)]
-    if belief.state != "proposed" or not marks:
+    if belief.state != "proposed":
         return []
-    named = [fact.removeprefix(mark) for mark in marks for fact in belief.facts]
-    found = runtime.store.records.get(belief.namespace, named)
+    found = runtime.store.records.get(belief.namespace, _named(belief))
     return [one for one in found if one.traits.is_belief and one.stands]
+
+
+def _named(belief: Record) -> list[str]:
+    """The ids of the beliefs that a proposal is to end or to replace."""
+    return [
+        fact.removeprefix(mark)
+        for mark in (REPLACES, ENDS)
+        for fact in belief.facts
+        if fact.startswith(mark)
+    ]
 
 
 def rescope(

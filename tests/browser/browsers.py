@@ -1,6 +1,7 @@
 """A real Chromium, driven by playwright, and a store with something to look at."""
 
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -12,8 +13,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from recollect.core.settings import Settings
+from recollect.store.sqlite import SqliteStore
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.waiting import PATIENCE_S
+from tests.make import record
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # Without these a browser tries to reach its maker from a machine that has no way out.
@@ -120,6 +124,7 @@ def furnish(daemon: RealDaemon, home: pathlib.Path, memories: int = 60) -> list[
     )
     settle(daemon)
     converse(daemon, paths)
+    believe(daemon, paths)
     return paths
 
 
@@ -158,3 +163,74 @@ def converse(daemon: RealDaemon, paths: list[str]) -> None:
                 }
                 query = "?retrieve=true" if kind == "prompt" else ""
                 daemon.client.ask("POST", f"/v1/events{query}", event)
+
+
+def contradict(home: pathlib.Path) -> None:
+    """Two beliefs in dispute, in the store of a daemon that does not run yet."""
+    store = SqliteStore(Settings(home=str(home), actor="ada", reserve_mb=0))
+    common: dict[str, Any] = {
+        "kind": "knowledge", "knowledge_type": "constraint", "namespace": "/actor/ada/",
+        "scope": "everywhere", "author": "user", "state": "disputed",
+    }  # fmt: skip
+    now = datetime.now(UTC)
+    newer = record("Indent with spaces in every language", valid_from=now, **common)
+    older = record(
+        "Indent with tabs, as gofmt does",
+        valid_from=now - timedelta(days=40), ended_by=newer.record_id, **common,
+    )  # fmt: skip
+    store.records.put([older, newer])
+    store.close()
+
+
+def say(daemon: RealDaemon, path: str, *prompts: str) -> None:
+    """What a user told an agent in one session, extracted."""
+    for number, text in enumerate(prompts):
+        for kind, content in (("prompt", text), ("session_summary", "Understood.")):
+            event = {
+                "session_id": f"rules-{prompts[0][:20]}",
+                "kind": kind,
+                "body": {"type": "text", "content": content},
+                "source": {"surface": "claude-code", "project_path": path},
+                "valid_time": (
+                    datetime.now(UTC) - timedelta(minutes=len(prompts) - number)
+                ).isoformat(),
+            }
+            daemon.client.ask("POST", "/v1/events", event)
+    daemon.client.ask("POST", "/api/queue/run", {})
+
+
+def propose(daemon: RealDaemon, path: str, text: str) -> None:
+    """An agent wants a rule to hold that the user did not state."""
+    arguments = {"text": text, "type": "constraint", "project": path}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "remember", "arguments": arguments}}  # fmt: skip
+    headers = {"Accept": "application/json, text/event-stream"}
+    status, _, raw = daemon.http("POST", "/mcp", json.dumps(call).encode(), headers)
+    assert status == 200 and "Proposed" in raw.decode(), raw
+
+
+def believe(daemon: RealDaemon, paths: list[str]) -> None:
+    """Beliefs in every state: said, in dispute, proposed, corrected, ended, for one branch."""
+    say(
+        daemon,
+        paths[1],
+        "Always deploy the shop to Heroku from the release branch.",
+        "Never edit the generated files in src/api by hand.",
+    )
+    say(daemon, paths[1], "We no longer use Heroku.")
+    propose(daemon, paths[0], "Run the migrations before the tests")
+    added = [
+        daemon.client.ask(
+            "POST", "/api/knowledge", {"project": project, "title": title, "type": kind}
+        )["record"]["record_id"]
+        for project, kind, title in (
+            (paths[0], "decision", "Deploys happen on Fridays"),
+            (paths[0], "heuristic", "Mock the payment provider in every test"),
+            (paths[0], "constraint", "The old importer stays until the customers have moved"),
+            ("global", "constraint", "Write commit messages in English"),
+        )
+    ]
+    wrong, out, branch, _ = (f"/api/beliefs/{one}" for one in added)
+    daemon.client.ask("POST", f"{wrong}/correct", {"text": "Deploys happen on Tuesdays"})
+    daemon.client.ask("POST", f"{out}/drop", {})
+    daemon.client.ask("POST", f"{branch}/scope", {"scope": "branch", "name": "importer-2"})

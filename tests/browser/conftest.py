@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from tests.browser.browsers import chromium, furnish
+from tests.browser.browsers import chromium, contradict, furnish
 from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.fakes.waiting import PATIENCE_S
 
@@ -24,6 +24,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealDaemon]:
     home = pathlib.Path(tmp_path_factory.mktemp("dashboard"))
+    contradict(home / "home")
     with real_daemon(home / "home") as daemon:
         furnish(daemon, home / "projects")
         yield daemon

@@ -9,10 +9,12 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from tests.browser.browsers import chromium, enter, furnish
+from tests.browser.browsers import chromium, contradict, enter, furnish
 from tests.fakes.daemons import RealDaemon, real_daemon
 
-VIEWS = ("now", "memories", "why", "graph", "timeline", "sessions", "insights", "settings")
+VIEWS = (
+    "now", "beliefs", "memories", "why", "graph", "timeline", "sessions", "insights", "settings",
+)  # fmt: skip
 SHAPES: dict[str, Any] = {
     "light": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "dark"},
@@ -24,6 +26,7 @@ def main(folder: pathlib.Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, chromium() as browser:
         home = pathlib.Path(scratch)
+        contradict(home / "home")
         with real_daemon(home / "home") as daemon:
             furnish(daemon, home / "projects")
             for shape, options in SHAPES.items():

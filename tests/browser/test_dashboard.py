@@ -10,10 +10,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, Response, expect
 
 from recollect.core.kinds import KINDS
-from tests.browser.browsers import enter
+from tests.browser.browsers import enter, say
 from tests.fakes.daemons import RealDaemon
 
-VIEWS = ("now", "memories", "why", "graph", "timeline", "sessions", "insights", "settings")
+VIEWS = (
+    "now", "beliefs", "memories", "why", "graph", "timeline", "sessions", "insights", "settings",
+)  # fmt: skip
 PROBLEMS = ".state.error"
 
 
@@ -59,7 +61,9 @@ def test_no_view_has_a_serious_accessibility_finding(
     record = furnished.client.get("/api/memories?limit=1")["items"][0]["record_id"]
     receipt = furnished.client.get("/api/receipts?limit=1&project=all")["items"][0]["receipt_id"]
     extra = (
-        "memories?known=1",
+        "beliefs?show=waiting",
+        "beliefs?show=ended",
+        "beliefs?show=facts",
         "timeline?log=events",
         f"memories/{record}",
         f"why/{receipt}",
@@ -358,7 +362,8 @@ def test_three_hundred_hostile_texts_execute_nothing(
         "graph?limit=1000",
         "timeline?log=changes",
         "timeline?log=events",
-        "memories?known=1",
+        "beliefs",
+        "beliefs?show=facts",
         *(f"memories/{one}" for one in ids),
         *(f"why/{one['receipt_id']}" for one in receipts[:6]),
         *(
@@ -413,29 +418,18 @@ def test_a_preference_that_was_heard_is_corrected_taken_out_and_brought_back(
     window: BrowserContext, furnished: RealDaemon
 ) -> None:
     path = furnished.client.get("/api/projects")["items"][0]["marks"][0]["value"]
-    for kind, text in (
-        ("prompt", "From now on always use pnpm instead of npm in this project."),
-        ("session_summary", "Understood: pnpm it is."),
-    ):
-        event = {
-            "session_id": "wishes",
-            "kind": kind,
-            "body": {"type": "text", "content": text},
-            "source": {"surface": "claude-code", "project_path": path},
-        }
-        furnished.client.ask("POST", "/v1/events", event)
-    furnished.client.ask("POST", "/api/queue/run", {})
+    say(furnished, path, "From now on always use pnpm instead of npm in this project.")
     wished = furnished.client.get("/api/facts")["preferences"]
     assert any("pnpm" in one["value"] for one in wished), wished
-    page = enter(window, furnished, "memories?known=1")
-    table = page.get_by_label("Preferences", exact=True)
-    table.get_by_role("button", name=re.compile("^Correct")).first.click()
-    page.get_by_label("Value").fill("yarn")
+    page = enter(window, furnished, "beliefs?show=facts")
+    listed = page.get_by_label("Preferences", exact=True)
+    row = listed.get_by_role("listitem").filter(has_text="pnpm").first
+    row.get_by_role("button", name="Correct").click()
+    page.get_by_label("What holds instead").fill("yarn")
     page.get_by_role("button", name="Save").click()
-    expect(table.get_by_text("yarn")).to_be_visible()
-    expect(table.get_by_text("corrected")).to_be_visible()
-    table.get_by_role("button", name=re.compile("^Remove")).first.click()
-    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
-    expect(table.get_by_text("yarn")).to_have_count(0)
+    row = listed.get_by_role("listitem").filter(has_text="yarn")
+    expect(row.get_by_text("corrected")).to_be_visible()
+    row.get_by_role("button", name="Forget").click()
+    expect(listed.get_by_text("yarn")).to_have_count(0)
     page.get_by_role("button", name="Undo", exact=True).last.click()
-    expect(table.get_by_text("yarn")).to_be_visible()
+    expect(listed.get_by_text("yarn")).to_be_visible()

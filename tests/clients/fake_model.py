@@ -186,6 +186,7 @@ def _shell_calls(step: Shell) -> dict[str, Any]:
         "run_shell_command": {**described, "is_background": False},
         "exec_command": {"cmd": step.command},
         "shell_command": {"command": step.command},
+        "run_commands": {"commands": [step.command]},
         "shell": {"command": ["bash", "-lc", step.command]},
     }
 
@@ -196,6 +197,7 @@ def _write_calls(step: Write) -> dict[str, Any]:
     return {
         "Write": {"file_path": step.path, "content": step.content},
         "write_file": {"file_path": step.path, "content": step.content},
+        "editor": {"path": step.path, "new_text": step.content},
         "create": {"path": step.path, "file_text": step.content},
         "write": {"filePath": step.path, "content": step.content},
         "apply_patch": f"{patch}\n",

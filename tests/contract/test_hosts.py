@@ -146,7 +146,8 @@ def test_a_folder_has_the_name_of_its_host(host: str) -> None:
 
 
 def test_hosts_that_run_claudes_hooks_are_asked_the_surest_first() -> None:
-    assert [one.name for one in hooks.guests("claude-code")] == ["cursor", "copilot"]
+    guests = [one.name for one in hooks.guests("claude-code")]
+    assert guests == ["cursor", "devin-cli", "copilot"]
 
 
 def test_no_payload_is_claimed_by_two_hosts_that_are_recognised_alike() -> None:
@@ -339,10 +340,41 @@ def test_kiro_ide_the_prompt_may_be_the_arguments() -> None:
     assert hooks.capture(payload).query == "do it"
 
 
-def test_cursor_a_prompt_is_let_through_and_asks_for_no_context() -> None:
+def test_cursor_a_prompt_is_let_through_with_a_context_and_without() -> None:
     capture = hooks.capture(payloads("cursor")["beforeSubmitPrompt"])
-    assert capture.wants is None
-    assert hooks.answer(capture, FENCED) == b'{"continue":true}'
+    assert capture.wants == "prompt"
+    assert json.loads(hooks.answer(capture, FENCED)) == {
+        "continue": True,
+        "additional_context": FENCED,
+    }
+    assert hooks.answer(capture) == b'{"continue":true}'
+
+
+def test_kiro_ide_a_tool_and_a_stop_may_be_told_in_the_variable() -> None:
+    tool = hooks.capture(payloads("kiro-ide")["PostToolUse.env"])
+    assert tool.drafts[0].tool is not None and tool.drafts[0].tool.command == "make test"
+    stop = hooks.capture(payloads("kiro-ide")["Stop.env"])
+    assert stop.signal == "stop" and "All tests pass." in str(stop.drafts[0].body)
+
+
+def test_devin_cli_as_a_guest_of_claude_code_is_itself_in_its_project() -> None:
+    guest = hooks.capture(payloads("claude-code")["guest.devin-cli.UserPromptSubmit"])
+    assert (guest.host, guest.cwd) == ("devin-cli", "/PROJECT")
+    own = hooks.capture(payloads("devin-cli")["UserPromptSubmit"])
+    assert guest.dedupe_key == own.dedupe_key
+    inside = payloads("claude-code")["UserPromptSubmit"]
+    inside = replace(inside, env={**inside.env, "DEVIN_PROJECT_DIR": "/x"})
+    assert hooks.capture(inside).host == "claude-code"
+
+
+def test_cline_the_cli_names_its_session_and_its_answer_elsewhere() -> None:
+    start, end = (hooks.capture(payloads("cline")[f"Task{name}.cli"])
+                  for name in ("Start", "Complete"))  # fmt: skip
+    assert start.session_id == end.session_id == "1794868611426_xbi49"
+    assert "FINAL-ANSWER" in str(end.drafts[0].body)
+    tool = hooks.capture(payloads("cline")["PostToolUse.cli"])
+    assert tool.drafts[0].tool is not None and tool.wants == "tool"
+    assert tool.drafts[0].tool.command == "echo canary > made.txt && cat made.txt"
 
 
 def test_cursor_the_users_address_is_not_kept() -> None:

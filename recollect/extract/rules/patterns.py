@@ -39,10 +39,9 @@ REFUSED_CALL = _any(
     r"File has not been read yet",
     r"requested permissions",
 )
-# What the user said while refusing a call, up to what the host says after it.
+# What the user said while refusing a call.
 REFUSING_WORDS = re.compile(
-    r"the user said:\s*+(?!The user wants to clarify)(\S.{0,2000}?)(?:\n\nNote:|\Z)",
-    re.IGNORECASE | re.DOTALL,
+    r"the user said:\s*+(?!The user wants to clarify)(\S.{0,2000}+)", re.IGNORECASE | re.DOTALL
 )
 # Headings of a plan under which it says what was decided, and what stays as it is.
 PLAN_DECIDES = _any(
@@ -367,7 +366,7 @@ NO_ORDER = re.compile(
 # A statement that puts something in the place of something else, or ends it.
 CHANGES = re.compile(
     r"\b(?:instead of|no longer|any ?more|any longer|switched|moved|migrated|replaced|swapped|renamed|dropped|dropping|"
-    r"changed|went up|goes up|took over|takes over|now|these days|since (?:monday|last|the)|from now|going forward|used to|"
+    r"changed|went up|goes up|took (?:\w+ )?over|takes over|ported|uninstalled|new home|now|these days|since (?:monday|last|the)|from now|going forward|used to|"
     r"after all|lifted|goodbye|gone|umgestellt|umgestiegen|nicht mehr|ne \w+ plus|ya no|não \w+ mais|non \w+ più)\b|"
     r"もう|ではなく|なしです|不再|改用|换成",
     re.IGNORECASE,

@@ -58,7 +58,7 @@ class ToolCall:
     def refusing_words(self) -> str:
         """What the user said while refusing the call."""
         said = patterns.REFUSING_WORDS.search(self.output) if self.refused else None
-        return said[1].strip() if said else ""
+        return said[1].partition("\n\nNote:")[0].strip() if said else ""
 
     @property
     def plan(self) -> str:

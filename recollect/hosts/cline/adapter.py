@@ -1,7 +1,8 @@
-"""Cline, from its documentation; not run here.
+"""Cline: its CLI as it was seen running (3.0.65), its extension from the documentation.
 
-In: `{"hookName": …, "taskId": …, "workspaceRoots": […], "<event>": {…}}`. Out: captures, and always
-an answer: Cline waits for its three fields even when there is nothing to say.
+In: `{"hookName": …, "taskId": …, "workspaceRoots": […], "<event>": {…}}`; the CLI names its session
+in `sessionContext` and the answer in `turn`. Out: captures, and always an answer: Cline waits for
+its three fields even when there is nothing to say. The CLI reads it after a tool only.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 from recollect.core.values import encode
 from recollect.hosts.adapter import Adapter, Reading, event_key
 from recollect.hosts.cline.facts import FACTS
-from recollect.hosts.payloads import Capture
+from recollect.hosts.payloads import Capture, Payload
 from recollect.hosts.reading import Data, pick, section, word
 
 
@@ -25,7 +26,13 @@ class ClineAdapter(Adapter):
         "precompact": "on_compaction",
         "taskcomplete": "on_stop",
         "taskcancel": "on_end",
+        "sessionshutdown": "on_end",
     }
+
+    def session_id(self, payload: Payload, data: Data) -> str | None:
+        """The CLI's `taskId` is that of one run; its session goes on when it is resumed."""
+        root = word(section(data, "sessionContext"), "rootSessionId")
+        return super().session_id(payload, {"taskId": root} if root else data)
 
     def roots(self, data: Data) -> tuple[Any, ...]:
         roots = data.get("workspaceRoots")
@@ -49,25 +56,28 @@ class ClineAdapter(Adapter):
         )
 
     def on_end(self, reading: Reading) -> Capture:
-        return self.signalled(reading, "session-end", "cancel")
+        shut = event_key(reading.event) == "sessionshutdown"
+        return self.signalled(reading, "session-end", "end" if shut else "cancel")
 
     def on_prompt(self, reading: Reading) -> Capture:
         return self.prompted(reading, section(reading.data, "userPromptSubmit").get("prompt"))
 
     def on_tool(self, reading: Reading) -> Capture:
-        call = section(reading.data, "postToolUse")
+        call, told = section(reading.data, "postToolUse"), section(reading.data, "tool_result")
         success = call.get("success")
         return self.used(
             reading,
             word(call, "toolName", "tool"),
-            call.get("parameters"),
-            call.get("result"),
+            pick(told, "input") or call.get("parameters"),  # the CLI's own, before it made texts
+            pick(told, "output") or call.get("result"),
+            call=word(told, "id"),
             failed=not success if isinstance(success, bool) else None,
         )
 
     def on_stop(self, reading: Reading) -> Capture:
         done = section(reading.data, "taskComplete")
         answer = pick(section(done, "taskMetadata"), "result") or done.get("result")
+        answer = answer or section(reading.data, "turn").get("outputText")
         return self.stopped(reading, answer, reason="complete")
 
 

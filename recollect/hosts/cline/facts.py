@@ -1,4 +1,7 @@
-"""Cline (hosts.md 8; documented, not run)."""
+"""Cline: the CLI as seen (hosts.md 12), the extension as documented (hosts.md 8).
+
+Not called verified: without a terminal the CLI reports no prompt and takes nothing before it.
+"""
 
 from recollect.hosts.facts import Facts, HookSpec
 
@@ -12,10 +15,11 @@ FACTS = Facts(
         HookSpec("TaskStart", timeout_s=10, injects=True),
         HookSpec("TaskResume", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),
-        HookSpec("PostToolUse"),
+        HookSpec("PostToolUse", injects=True),
         HookSpec("PreCompact"),
         HookSpec("TaskComplete"),
         HookSpec("TaskCancel"),
+        HookSpec("SessionShutdown"),
     ),
     starts=("TaskStart", "TaskResume"),
 )

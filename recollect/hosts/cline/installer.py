@@ -1,4 +1,4 @@
-"""Cline: one executable file per event, MCP and rules (documented, not run)."""
+"""Cline: one executable file per event, MCP and rules."""
 
 import os
 import shlex
@@ -54,7 +54,10 @@ class ClineInstaller(Installer):
         if context.in_project:
             base = os.path.join(context.project, ".clinerules")
             return os.path.join(base, "hooks") if kind == "Hooks" else base
-        return os.path.join(context.home, "Documents", "Cline", kind)
+        documents = os.path.join(context.home, "Documents", "Cline", kind)
+        shared = os.path.join(context.home, ".cline")
+        newer = os.path.isdir(os.path.join(shared, "data")) and not os.path.isdir(documents)
+        return os.path.join(shared, "hooks") if kind == "Hooks" and newer else documents
 
     def _scripts(self, context: Context) -> list[tuple[str, str]]:
         folder = self._folder(context, "Hooks")

@@ -20,7 +20,6 @@ class CursorAdapter(Adapter):
     answered = ("sessionStart", "postToolUse", "beforeSubmitPrompt", "userPromptSubmit")
     runs_hooks_of = ("claude-code",)
     session_fields = ("conversation_id", "session_id")
-    injects_prompt = False
     routes: ClassVar[Mapping[str, str]] = {
         "sessionstart": "on_start",
         "sessionend": "on_end",
@@ -46,9 +45,10 @@ class CursorAdapter(Adapter):
         return "conversation_id" in data or "cursor_version" in data or "workspace_roots" in data
 
     def written(self, event: str, context: str) -> bytes:
+        said = {"additional_context": context} if context else {}
         if self.routes[event_key(event)] == "on_prompt":
-            return encode({"continue": True})
-        return encode({"additional_context": context}) if context else b""
+            return encode({"continue": True, **said})
+        return encode(said) if said else b""
 
     def _tool(self, reading: Reading, failed: bool | None) -> Capture:
         data = reading.data

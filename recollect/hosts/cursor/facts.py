@@ -10,7 +10,8 @@ FACTS = Facts(
     places=(".cursor",),
     hooks=(
         HookSpec("sessionStart", timeout_s=10, injects=True),
-        HookSpec("beforeSubmitPrompt"),
+        # Taken by the client of 2026-07 (hosts.md 12), ignored by older ones.
+        HookSpec("beforeSubmitPrompt", injects=True),
         HookSpec("afterFileEdit"),
         HookSpec("afterShellExecution"),
         HookSpec("afterMCPExecution"),

@@ -1,7 +1,7 @@
 """Kiro IDE's payloads and answers, from its documentation (hooks of their own).
 
-In: JSON on stdin, the USER_PROMPT variable, or JSON as an argument, in either spelling. Out:
-captures, and plain text.
+In: JSON on stdin, as an argument or in the variable USER_PROMPT, in either spelling; else the
+variable holds the prompt itself. Out: captures, and plain text.
 """
 
 from recollect.hosts.adapter import Adapter, Reading, turn_of
@@ -14,8 +14,11 @@ class KiroIdeAdapter(Adapter):
     answered = ("agentSpawn", "sessionStart", "userPromptSubmit", "promptSubmit")
 
     def read(self, payload: Payload) -> tuple[Data | None, bool]:
-        """The first argument or input that is an object; older versions give only a variable."""
-        for raw in (payload.stdin, *(arg.encode("utf-8", "replace") for arg in payload.args)):
+        """The first input, argument or variable that is an object: of a tool or a stop, some
+        versions tell only in the variable."""
+        texts = (*payload.args, payload.env.get("USER_PROMPT", ""))
+        objects = (text.encode("utf-8", "replace") for text in texts if text[:1] == "{")
+        for raw in (payload.stdin, *objects):
             data, repaired = read_object(raw)
             if data is not None:
                 return data, repaired

@@ -1,12 +1,12 @@
-"""Windsurf (hosts.md 8; documented, not run)."""
+"""Devin Desktop, which was Windsurf until 2026-06 (hosts.md 8 and 12; documented, not run)."""
 
 from recollect.hosts.facts import Facts, HookSpec
 
 FACTS = Facts(
     name="windsurf",
-    title="Windsurf",
-    aliases=("cascade",),
-    programs=("windsurf",),
+    title="Devin Desktop (Windsurf)",
+    aliases=("cascade", "devin-desktop"),
+    programs=("windsurf", "devin-desktop"),
     places=(".codeium/windsurf",),
     hooks=(
         HookSpec("pre_user_prompt"),

@@ -1,4 +1,7 @@
-"""Windsurf: hooks that capture; recall by MCP and rules (documented, not run)."""
+"""Devin Desktop (Windsurf): hooks that capture; recall by MCP and rules (documented, not run).
+
+Its hooks and servers stand where Windsurf had them; the rules of a project moved to .devin.
+"""
 
 import os
 
@@ -25,7 +28,7 @@ class WindsurfInstaller(Installer):
         )
         if context.in_project:
             base = os.path.join(context.project, ".windsurf")
-            path = os.path.join(base, "rules", "recollect.md")
+            path = os.path.join(context.project, ".devin", "rules", "recollect.md")
             return [
                 JsonFile(os.path.join(base, "hooks.json"), "hooks that capture", (hooks,)),
                 OwnFile(path, RULES_REASON, PROJECT_RULES.encode(), 0o644),

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from recollect.core.values import BeliefScope, Operation, Record, RecordName, Value
 from recollect.server.endpoints import Endpoint, NoParameters
@@ -16,15 +16,19 @@ Reason = Annotated[str, Meta(max_length=1000)]
 
 
 class BeliefQuery(Scope, frozen=True, kw_only=True):
-    """`held`: what agents are told, with what holds everywhere. `waiting`: what somebody should
-    decide: proposed, or in dispute with another belief."""
+    """`held`: what agents are told, with what holds everywhere. `standing`: what holds in the
+    project itself, also on one branch or in one session only. `waiting`: what somebody should
+    decide: proposed, or in dispute with another belief. `ended`: what no longer holds."""
 
-    show: Literal["held", "waiting"] = "held"
+    show: Literal["held", "standing", "waiting", "ended"] = "held"
     branch: Annotated[str, Meta(max_length=256)] = ""
 
 
 class Beliefs(Value, frozen=True, kw_only=True):
+    """`titles`: of the beliefs that `ended_by` or a proposal names, by id."""
+
     items: tuple[Record, ...]
+    titles: dict[str, str] = field(default_factory=dict)
 
 
 class OneBelief(Value, frozen=True, kw_only=True):
@@ -58,13 +62,18 @@ class Decided(Value, frozen=True, kw_only=True):
 def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
     found: dict[str, Record] = {}
     for namespace in namespaces_to_list(runtime, asked):
-        some = (
-            beliefs.waiting(runtime, namespace)
-            if asked.show == "waiting"
-            else beliefs.current(runtime, namespace, branch=asked.branch)
-        )
+        match asked.show:
+            case "held":
+                some = beliefs.current(runtime, namespace, branch=asked.branch)
+            case "standing":
+                some = beliefs.standing(runtime, namespace)
+            case "waiting":
+                some = beliefs.waiting(runtime, namespace)
+            case "ended":
+                some = beliefs.ended(runtime, namespace)
         found |= {one.record_id: one for one in some}
-    return Beliefs(items=tuple(found.values()))
+    items = tuple(found.values())
+    return Beliefs(items=items, titles=beliefs.titles(runtime, items))
 
 
 def keep(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:

@@ -139,6 +139,17 @@ def test_a_replaced_belief_names_its_successor(runtime: Runtime) -> None:
         beliefs.replace(runtime, old.record_id, "  ")
 
 
+def test_what_ended_is_listed_with_the_title_of_what_ended_it(runtime: Runtime) -> None:
+    branch = belief(runtime, "Keep the old importer", scope="branch", scope_name="importer-2")
+    first, second = belief(runtime, "Deploy on Friday"), belief(runtime, "Use tabs")
+    new, _ = beliefs.replace(runtime, first.record_id, "Deploy on Monday")
+    beliefs.drop(runtime, second.record_id)
+    assert titles(beliefs.standing(runtime, NAMESPACE)) == {branch.title, "Deploy on Monday"}
+    over = beliefs.ended(runtime, NAMESPACE)
+    assert titles(over) == {"Deploy on Friday", "Use tabs"}
+    assert beliefs.titles(runtime, over) == {new.record_id: "Deploy on Monday"}
+
+
 def test_keeping_decides_a_dispute_and_dropping_frees_what_was_disputed(runtime: Runtime) -> None:
     def dispute() -> tuple[Record, Record]:
         newer = belief(runtime, "Use npm", state="disputed")

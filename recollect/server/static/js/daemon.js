@@ -34,9 +34,14 @@ export const conversation = (name, after) =>
   get(`/api/sessions/${id(name)}/conversation`, { after });
 export const resume = (name) => get("/api/resume", { session_id: name });
 
-export const beliefs = (filters) => get("/api/facts", filters);
-export const correct = (belief, change) => patch(`/api/known/${id(belief)}`, change);
-export const removeBelief = (belief) => remove(`/api/known/${id(belief)}`);
+export const beliefs = (filters) => get("/api/beliefs", filters);
+export const keep = (belief) => post(`/api/beliefs/${id(belief)}/keep`);
+export const drop = (belief) => post(`/api/beliefs/${id(belief)}/drop`);
+export const correct = (belief, text) => post(`/api/beliefs/${id(belief)}/correct`, { text });
+export const reach = (belief, change) => post(`/api/beliefs/${id(belief)}/scope`, change);
+export const facts = (filters) => get("/api/facts", filters);
+export const correctFact = (fact, change) => patch(`/api/known/${id(fact)}`, change);
+export const removeFact = (fact) => remove(`/api/known/${id(fact)}`);
 export const events = (filters) => get("/v1/events", { project: "all", ...filters });
 
 export const entities = (filters) => get("/api/entities", filters);

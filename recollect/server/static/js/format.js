@@ -14,11 +14,15 @@ const day = new Intl.DateTimeFormat("en", {
   month: "long",
   year: "numeric",
 });
-const stamp = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const stamp = new Intl.DateTimeFormat("en", {
+  dateStyle: "medium",
+  timeStyle: "short",
+  hourCycle: "h23",
+});
 const clock = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
   minute: "2-digit",
-  hour12: false,
+  hourCycle: "h23",
 });
 const plain = new Intl.NumberFormat("en");
 

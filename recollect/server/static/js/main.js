@@ -10,6 +10,7 @@ import { Palette, palette } from "./parts/palette.js";
 import { Icon } from "./parts/pieces.js";
 import { Empty, Section, useData } from "./parts/states.js";
 import { Toasts } from "./parts/toast.js";
+import { Beliefs } from "./views/beliefs.js";
 import { Graph } from "./views/graph.js";
 import { Insights } from "./views/insights.js";
 import { Memories } from "./views/memories.js";
@@ -21,6 +22,7 @@ import { Why } from "./views/why.js";
 
 const VIEWS = {
   now: ["Now", Now],
+  beliefs: ["Beliefs", Beliefs],
   memories: ["Memories", Memories],
   why: ["Why", Why],
   graph: ["Graph", Graph],

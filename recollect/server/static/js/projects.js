@@ -6,7 +6,7 @@ export const projects = signal([]);
 
 export function nameOf(namespace) {
   const id = (namespace ?? "").split("/project/")[1]?.replace(/\/$/, "");
-  if (!id) return "everywhere";
+  if (!id) return "Everywhere";
   return projects.value.find((one) => one.project_id === id)?.name ?? id;
 }
 
@@ -18,7 +18,7 @@ export const ProjectFilter = () => html`
     <option value="">All projects</option>
     ${projects.value.map((one) => html`
       <option key=${one.project_id} value=${one.project_id || "global"}>
-        ${one.name || "everywhere"}
+        ${one.project_id ? one.name : "Everywhere"}
       </option>
     `)}
   </select>

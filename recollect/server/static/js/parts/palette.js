@@ -10,6 +10,7 @@ import { Badge, Kind } from "./pieces.js";
 export const palette = signal(false);
 const VIEWS = [
   "now",
+  "beliefs",
   "memories",
   "why",
   "graph",

@@ -7,6 +7,7 @@ import { ago, FRESH, ms, plural, short, TRIGGER, when } from "../format.js";
 
 const PATHS = {
   now: "M3 12h4l3 8 4-16 3 8h4",
+  beliefs: "M6 3h12v18l-6-4.5L6 21zM9 9.5l2 2 4-4",
   memories: "M4 5h16M4 12h16M4 19h10",
   why:
     "M9.1 9a3 3 0 1 1 4.4 2.6c-.9.5-1.5 1-1.5 2.1M12 17.5v.01" +

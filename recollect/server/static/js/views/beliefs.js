@@ -1,97 +1,245 @@
-// Beliefs (preferences and facts) and procedures in force, each of which can be corrected.
+// Beliefs: what holds, by project and everywhere; what waits for a decision; what ended and by
+// what; and the facts and procedures behind them. Each can be corrected, and each change undone.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
-import { href } from "../route.js";
-import { when } from "../format.js";
-import { Confirm, Dialog } from "../parts/dialog.js";
-import { Badge } from "../parts/pieces.js";
+import { href, refine, route } from "../route.js";
+import { count, when } from "../format.js";
+import { Belief, Correct } from "../parts/belief.js";
+import { Badge, Segments } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
 import { undo } from "../parts/undo.js";
 
+const FEW = 30;
+const LIVE = ["memory", "removed", "run", "reset"];
 const SURE = { corrected: "good", stated: "good", observed: "info", inferred: "" };
+const LEAD = {
+  "": "What agents are told to hold true, newest first.",
+  waiting: "No agent is told a proposal until you keep it. Of a dispute the newer one is told.",
+  ended: "What no longer holds, and what ended it.",
+  facts: "Facts, preferences and procedures that were read out of the work.",
+};
+const NONE = {
+  "": ["No beliefs yet", "Tell an agent “always use pnpm here”, and it is listed here."],
+  waiting: ["Nothing waits for you", "Proposals and contradictions are listed here."],
+  ended: ["Nothing has ended", "What is corrected, replaced or forgotten is listed here."],
+};
 
-export function Beliefs({ params, tabs }) {
-  const state = useData(
-    () => daemon.beliefs({ project: params.project, limit: 500 }),
+export function Beliefs() {
+  const { params } = route.value;
+  const show = params.show ?? "";
+  const waiting = useData(
+    () => daemon.beliefs({ project: params.project, show: "waiting" }),
     params.project ?? "",
-    ["memory", "run", "reset"],
+    LIVE,
   );
+  const wait = waiting.data?.items.length;
   return html`
     <div>
       <div class="head">
-        <h1>Memories</h1>
-        ${tabs}
-        <p class="lead">
-          What Recollect holds to be true now. Correct or remove an entry; both can be undone.
-        </p>
+        <h1>Beliefs</h1>
+        <p class="lead">${LEAD[show]}</p>
       </div>
-      <div class="filters"><${ProjectFilter} /></div>
-      <${Section}>
-        <${Shown} state=${state}>
-          ${(data) => html`
-            <div class="grid">
-              <${Table}
-                title="Preferences"
-                none=${
-                  "No preferences yet: tell an agent “always use pnpm here”, " +
-                  "and it will be listed here."
-                }
-                items=${data.preferences.map((one) => ({
-                  id: one.preference_id,
-                  what: `${one.category}.${one.key}`,
-                  value: one.value,
-                  sure: one.strength,
-                  source: one.source_type,
-                  at: one.updated_at,
-                  namespace: one.namespace,
-                  edit: true,
-                }))}
-                again=${state.again}
-              />
-              <${Table}
-                title="Facts"
-                none="No facts yet: they are learned as your agents work."
-                items=${data.facts.map((one) => ({
-                  id: one.fact_id,
-                  what: `${one.subject} ${one.predicate.replaceAll("_", " ")}`,
-                  value: one.object,
-                  sure: one.confidence,
-                  source: one.source_type,
-                  at: one.valid_from,
-                  namespace: one.namespace,
-                  edit: true,
-                  sensitive: one.sensitive,
-                }))}
-                again=${state.again}
-              />
-              <${Table}
-                title="Procedures"
-                none="No procedures yet: steps are learned when they are repeated a third time."
-                items=${data.procedures.map((one) => ({
-                  id: one.procedure_id,
-                  what: one.name,
-                  value: one.steps.join(" → "),
-                  sure: one.confidence,
-                  source: `${one.successes} of ${one.successes + one.failures} worked`,
-                  at: one.updated_at,
-                  namespace: one.namespace,
-                }))}
-                again=${state.again}
-              />
-            </div>
-          `}
-        <//>
+      <div class="filters">
+        <${Segments}
+          label="Show"
+          options=${[
+            ["", "Hold now"],
+            ["waiting", wait ? `Waiting (${wait})` : "Waiting"],
+            ["ended", "Ended"],
+            ["facts", "Facts"],
+          ]}
+          value=${show}
+          choose=${(name) => refine({ show: name })}
+        />
+        <${ProjectFilter} />
+      </div>
+      <${Section} key=${show}>
+        ${show === "facts" ? html`
+          <${Facts} project=${params.project} />
+        ` : show === "waiting" ? html`
+          <${Listed} show=${show} state=${waiting} />
+        ` : html`
+          <${Loaded} show=${show} project=${params.project} />
+        `}
       <//>
     </div>
   `;
 }
 
-function Table({ title, none, items, again }) {
-  const [dialog, open] = useState(null);
+function Loaded({ show, project }) {
+  const state = useData(
+    () => daemon.beliefs({ project, show: show || "standing" }),
+    `${show} ${project ?? ""}`,
+    LIVE,
+  );
+  return html`<${Listed} show=${show} state=${state} />`;
+}
+
+const Listed = ({ show, state }) => html`
+  <${Shown}
+    state=${state}
+    empty=${{
+      when: (data) => !data.items.length,
+      show: html`
+        <section class="card">
+          <${Empty} title=${NONE[show][0]}><p>${NONE[show][1]}</p><//>
+        </section>
+      `,
+    }}>
+    ${(data) => html`
+      <div class="grid">
+        ${grouped(data.items).map(([namespace, items]) => html`
+          <${Group}
+            key=${namespace}
+            name=${nameOf(namespace)}
+            items=${items}
+            titles=${data.titles}
+            again=${state.again}
+          />
+        `)}
+      </div>
+    `}
+  <//>
+`;
+
+// By namespace, in the order of the newest; what holds everywhere comes first.
+function grouped(items) {
+  const groups = Map.groupBy(items, (one) => one.namespace);
+  const place = ([namespace]) => (namespace.includes("/project/") ? 1 : 0);
+  return [...groups].sort((a, b) => place(a) - place(b));
+}
+
+function Group({ name, items, titles, again }) {
+  const [all, showAll] = useState(false);
+  const disputes = Map.groupBy(
+    items.filter((one) => one.state === "disputed"),
+    (one) => one.ended_by || one.record_id,
+  );
+  const pairs = [...disputes].filter(([, sides]) => sides.length > 1);
+  const paired = new Set(pairs.flatMap(([, sides]) => sides));
+  const rest = items.filter((one) => !paired.has(one));
+  const shown = all ? rest : rest.slice(0, FEW);
+  return html`
+    <section class="card" aria-label=${name}>
+      <header>
+        <h2>${name}</h2>
+        <span class="faint small">${count(items.length)}</span>
+      </header>
+      ${pairs.map(([key, sides]) => html`
+        <div key=${key} class="dispute" role="group" aria-label="These contradict each other">
+          <p class="small soft">These contradict each other. Which one holds?</p>
+          <div class="sides">
+            ${sides.map((one) => html`
+              <${Belief}
+                key=${one.record_id}
+                label="div"
+                record=${one}
+                titles=${titles}
+                again=${again}
+              />
+            `)}
+          </div>
+        </div>
+      `)}
+      ${shown.length ? html`
+        <ul class="items">
+          ${shown.map((one) => html`
+            <${Belief} key=${one.record_id} record=${one} titles=${titles} again=${again} />
+          `)}
+        </ul>
+      ` : null}
+      ${shown.length < rest.length ? html`
+        <p class="state small">
+          <button onClick=${() => showAll(true)}>Show all ${count(rest.length)}</button>
+        </p>
+      ` : null}
+    </section>
+  `;
+}
+
+function Facts({ project }) {
+  const state = useData(
+    () => daemon.facts({ project, limit: 500 }),
+    project ?? "",
+    ["memory", "run", "reset"],
+  );
+  return html`
+    <${Shown} state=${state}>
+      ${(data) => html`
+        <div class="grid">
+          <${FactList}
+            title="Preferences"
+            none="Tell an agent “always use pnpm here”, and it is listed here."
+            items=${data.preferences.map((one) => ({
+              id: one.preference_id,
+              what: `${one.category}.${one.key}`,
+              value: one.value,
+              sure: one.strength,
+              source: one.source_type,
+              at: one.updated_at,
+              namespace: one.namespace,
+              edit: true,
+            }))}
+            again=${state.again}
+          />
+          <${FactList}
+            title="Facts"
+            none="They are learned as your agents work."
+            items=${data.facts.map((one) => ({
+              id: one.fact_id,
+              what: `${one.subject} ${one.predicate.replaceAll("_", " ")}`,
+              value: one.object,
+              sure: one.confidence,
+              source: one.source_type,
+              at: one.valid_from,
+              namespace: one.namespace,
+              edit: true,
+              sensitive: one.sensitive,
+            }))}
+            again=${state.again}
+          />
+          <${FactList}
+            title="Procedures"
+            none="Steps are learned when they are repeated a third time."
+            items=${data.procedures.map((one) => ({
+              id: one.procedure_id,
+              what: one.name,
+              value: one.steps.join(" → "),
+              sure: one.confidence,
+              source: `${one.successes} of ${one.successes + one.failures} worked`,
+              at: one.updated_at,
+              namespace: one.namespace,
+            }))}
+            again=${state.again}
+          />
+        </div>
+      `}
+    <//>
+  `;
+}
+
+const FactList = ({ title, none, items, again }) => html`
+  <section class="card" aria-label=${title}>
+    <header>
+      <h2>${title}</h2>
+      <span class="faint small">${count(items.length)}</span>
+    </header>
+    ${items.length ? html`
+      <ul class="items">
+        ${items.map((one) => html`<${FactRow} key=${one.id} one=${one} again=${again} />`)}
+      </ul>
+    ` : html`
+      <${Empty} title="None yet"><p>${none}</p><//>
+    `}
+  </section>
+`;
+
+function FactRow({ one, again }) {
+  const [editing, edit] = useState(false);
   const act = async (work, words) => {
-    open(null);
+    edit(false);
     try {
       const done = await work();
       toast(words, { act: () => undo(done.op_id, again) });
@@ -101,102 +249,36 @@ function Table({ title, none, items, again }) {
     }
   };
   return html`
-    <section class="card" aria-label=${title}>
-      <header><h2>${title}</h2></header>
-      ${items.length ? html`
-        <div class="table" tabindex="0" role="region" aria-label=${`Table: ${title}`}>
-          <table>
-            <thead>
-              <tr>
-                <th>What</th>
-                <th>Value</th>
-                <th>Confidence</th>
-                <th>Since</th>
-                <th>Project</th>
-                <th><span class="hidden-visually">Actions</span></th>
-              </tr>
-            </thead>
-            <tbody>
-              ${items.map((one) => html`
-                <tr key=${one.id}>
-                  <td class="wrap">
-                    <a href=${href("memories", "", { q: one.what })}>${one.what}</a>
-                  </td>
-                  <td class="wrap">
-                    ${one.value}${" "}
-                    ${one.sensitive ? html`<${Badge} tone="warn">sensitive<//>` : null}
-                  </td>
-                  <td>
-                    <${Badge} tone=${SURE[one.source] ?? ""}>${one.source}<//>${" "}
-                    ${Math.round(one.sure * 100)} %
-                  </td>
-                  <td>${when(one.at)}</td>
-                  <td>${nameOf(one.namespace)}</td>
-                  <td>
-                    <div class="row-line">
-                      ${one.edit ? html`
-                        <button
-                          onClick=${() => open({ one, kind: "edit" })}
-                          aria-label=${`Correct ${one.what}`}>
-                          Correct
-                        </button>
-                      ` : null}
-                      <button
-                        class="danger"
-                        onClick=${() => open({ one, kind: "delete" })}
-                        aria-label=${`Remove ${one.what}`}>
-                        Remove
-                      </button>
-                    </div>
-                  </td>
-                </tr>
-              `)}
-            </tbody>
-          </table>
+    <li class="belief">
+      <div class="what">
+        <span class="wrap">
+          <a href=${href("memories", "", { q: one.what })}>${one.what}</a>:${" "}
+          <strong>${one.value}</strong>
+        </span>
+        <div class="row-line small faint">
+          <${Badge} tone=${SURE[one.source] ?? ""}>${one.source}<//>
+          ${one.sensitive ? html`<${Badge} tone="warn">sensitive<//>` : null}
+          <span>${Math.round(one.sure * 100)} % sure</span>
+          <span>since ${when(one.at)}</span>
+          <span>${nameOf(one.namespace)}</span>
         </div>
-      ` : html`
-        <${Empty} title="None"><p>${none}</p><//>
-      `}
-      ${dialog?.kind === "delete" ? html`
-        <${Confirm}
-          title="Remove it?"
-          yes="Remove"
-          text=${`${dialog.one.what}: ${dialog.one.value}`}
-          close=${() => open(null)}
-          act=${() => act(() => daemon.removeBelief(dialog.one.id), "Removed.")}
-        />
-      ` : null}
-      ${dialog?.kind === "edit" ? html`
+      </div>
+      <div class="acts" role="group" aria-label=${`Decide: ${one.what}`}>
+        ${one.edit ? html`<button onClick=${() => edit(true)}>Correct</button>` : null}
+        <button
+          class="danger"
+          onClick=${() => act(() => daemon.removeFact(one.id), "Forgotten.")}>
+          Forget
+        </button>
+      </div>
+      ${editing ? html`
         <${Correct}
-          one=${dialog.one}
-          close=${() => open(null)}
-          save=${(change) => act(() => daemon.correct(dialog.one.id, change), "Corrected.")}
+          name=${one.what}
+          text=${one.value}
+          close=${() => edit(false)}
+          save=${(_event, value) => act(() => daemon.correctFact(one.id, { value }), "Corrected.")}
         />
       ` : null}
-    </section>
-  `;
-}
-
-function Correct({ one, close, save }) {
-  const submit = (event) => {
-    event.preventDefault();
-    save({ value: new FormData(event.target).get("value") });
-  };
-  return html`
-    <${Dialog} label=${`Correct ${one.what}`} close=${close}>
-      <form onSubmit=${submit}>
-        <div class="body grid">
-          <h2 class="wrap">${one.what}</h2>
-          <label class="field">
-            Value
-            <input name="value" type="text" required maxlength="500" value=${one.value} />
-          </label>
-        </div>
-        <footer>
-          <button type="button" onClick=${close}>Cancel</button>
-          <button class="primary" type="submit">Save</button>
-        </footer>
-      </form>
-    <//>
+    </li>
   `;
 }

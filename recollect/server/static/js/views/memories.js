@@ -8,7 +8,6 @@ import { go, refine, route } from "../route.js";
 import { VirtualList } from "../parts/list.js";
 import { MemoryLine, Segments } from "../parts/pieces.js";
 import { Empty, Failure, Loading, Section } from "../parts/states.js";
-import { Beliefs } from "./beliefs.js";
 import { Memory } from "./memory.js";
 
 const ROW = 88;
@@ -111,25 +110,6 @@ function useFound(params) {
 
 export function Memories() {
   const { id, params } = route.value;
-  const tabs = html`<${Tabs} params=${params} />`;
-  if (params.known) return html`<${Beliefs} params=${params} tabs=${tabs} />`;
-  return html`<${Found} id=${id} params=${params} tabs=${tabs} />`;
-}
-
-const Tabs = ({ params }) => html`
-  <${Segments}
-    push
-    label="Show"
-    options=${[
-      ["", "Memories"],
-      ["1", "Beliefs and procedures"],
-    ]}
-    value=${params.known ?? ""}
-    choose=${(known) => go("memories", "", { project: params.project, known })}
-  />
-`;
-
-function Found({ id, params, tabs }) {
   const list = useFound(params);
   const set = (name) => (event) => refine({ [name]: event.target.value });
   const chosen = [...FILTERS, "days", "since", "until", "as_of"].filter((name) => params[name]);
@@ -137,7 +117,6 @@ function Found({ id, params, tabs }) {
     <div>
       <div class="head">
         <h1>Memories</h1>
-        ${tabs}
         <p class="lead">What your agents remember. Search it, correct it, delete it.</p>
       </div>
       <div class="filters" role="search">

@@ -1,0 +1,229 @@
+// One belief as a row, with what one can do about it: keep, correct, forget, change how far it
+// holds. Every change can be undone.
+import * as daemon from "../daemon.js";
+import { html, useState } from "../html.js";
+import { projects } from "../projects.js";
+import { href } from "../route.js";
+import { ago, plural, when } from "../format.js";
+import { Dialog } from "./dialog.js";
+import { Badge, Kind } from "./pieces.js";
+import { toast, toastError } from "./toast.js";
+import { undo } from "./undo.js";
+
+const SOURCE = {
+  corrected: "corrected by you",
+  stated: "said by you",
+  observed: "seen in the work",
+  inferred: "inferred",
+};
+const KEEP = { proposed: "Keep", disputed: "This one holds", ended: "Holds again" };
+const REACH = [
+  ["project", "In its project"],
+  ["everywhere", "Everywhere"],
+  ["branch", "On one branch"],
+  ["session", "In one session"],
+];
+
+const used = (record) =>
+  record.access_count
+    ? `used ${plural(record.access_count, "time")}, last ${ago(record.last_accessed)}`
+    : "never used";
+
+// What ended a belief, or disputes it, in words.
+function endedBy(record, titles) {
+  const by = record.ended_by;
+  if (!by || by === "user") return "you";
+  const title = titles[by];
+  return title ? html`<a href=${href("memories", by)}>${title}</a>` : "a later message";
+}
+
+// The beliefs that a proposal would end.
+const would = (record) =>
+  (record.state === "proposed" ? (record.facts ?? []) : [])
+    .map((fact) => fact.match(/^(Replaces|Ends) (mr_\w+)$/))
+    .filter(Boolean);
+
+function Place({ record }) {
+  if (record.scope === "branch")
+    return html`<${Badge} tone="info">branch ${record.scope_name}<//>`;
+  if (record.scope === "session") return html`<${Badge} tone="info">one session<//>`;
+  if (record.scope === "turn") return html`<${Badge}>one prompt<//>`;
+  return null;
+}
+
+export function Belief({ record, titles = {}, again, label = "li" }) {
+  const [dialog, open] = useState("");
+  const act = async (event, work, words) => {
+    // The row may go away: the next one takes the focus, so that one can go on by keyboard.
+    const row = event.target.closest?.("[data-belief]");
+    const near = row?.nextElementSibling ?? row?.previousElementSibling;
+    open("");
+    try {
+      const done = await work();
+      near?.querySelector("button")?.focus();
+      toast(words, { act: () => undo((done.operation ?? done).op_id, again) });
+      again();
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const { record_id: id, state, title } = record;
+  const ended = state === "ended";
+  return html`
+    <${label} class="belief" data-belief=${id}>
+      <div class="what">
+        <div class="row-line">
+          <${Kind} record=${record} />
+          <${Place} record=${record} />
+          ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
+          ${state === "proposed" ? html`<${Badge} tone="warn">Proposed<//>` : null}
+          ${state === "disputed" ? html`<${Badge} tone="warn">Disputed<//>` : null}
+        </div>
+        <a class=${`title wrap ${ended ? "over" : ""}`} href=${href("memories", id)}>
+          ${title}
+        </a>
+        ${record.summary && record.summary !== title ? html`
+          <p class="small soft two-lines">${record.summary}</p>
+        ` : null}
+        ${would(record).map(([, how, old]) => html`
+          <p class="small soft" key=${old}>
+            ${how === "Ends" ? "Would end" : "Would replace"}:${" "}
+            <a href=${href("memories", old)}>${titles[old] ?? "another belief"}</a>
+          </p>
+        `)}
+        <p class="small faint">
+          ${ended ? html`
+            Ended <time title=${when(record.valid_until)}>${ago(record.valid_until)}</time>${" "}
+            by ${endedBy(record, titles)} · held since ${when(record.valid_from)}
+          ` : html`
+            Since <time title=${when(record.valid_from)}>${ago(record.valid_from)}</time> ·${" "}
+            ${SOURCE[record.source_type] ?? record.source_type} · ${used(record)}
+          `}
+        </p>
+      </div>
+      <div class="acts" role="group" aria-label=${`Decide: ${title}`}>
+        ${KEEP[state] ? html`
+          <button
+            class=${ended ? "" : "primary"}
+            onClick=${(event) => act(event, () => daemon.keep(id), "It holds.")}>
+            ${KEEP[state]}
+          </button>
+        ` : null}
+        ${ended ? null : html`
+          <button onClick=${() => open("correct")}>Correct</button>
+          <button
+            class="danger"
+            onClick=${(event) => act(event, () => daemon.drop(id), "It no longer holds.")}>
+            Forget
+          </button>
+          <button class="plain" onClick=${() => open("reach")}>Where…</button>
+        `}
+      </div>
+      ${dialog === "correct" ? html`
+        <${Correct}
+          name=${title}
+          text=${record.summary?.startsWith(title) ? record.summary : title}
+          close=${() => open("")}
+          save=${(event, text) => act(event, () => daemon.correct(id, text), "Corrected.")}
+        />
+      ` : null}
+      ${dialog === "reach" ? html`
+        <${Reach}
+          record=${record}
+          close=${() => open("")}
+          save=${(event, change) => act(event, () => daemon.reach(id, change), "Changed.")}
+        />
+      ` : null}
+    <//>
+  `;
+}
+
+export function Correct({ name, text, close, save }) {
+  const submit = (event) => {
+    event.preventDefault();
+    save(event, new FormData(event.target).get("text").trim());
+  };
+  return html`
+    <${Dialog} label=${`Correct: ${name}`} close=${close}>
+      <form onSubmit=${submit}>
+        <div class="body grid">
+          <h2>Correct</h2>
+          <label class="field">
+            What holds instead
+            <textarea
+              name="text"
+              required
+              maxlength="4000"
+              rows="4"
+              defaultValue=${text}></textarea>
+          </label>
+        </div>
+        <footer>
+          <button type="button" onClick=${close}>Cancel</button>
+          <button class="primary" type="submit">Save</button>
+        </footer>
+      </form>
+    <//>
+  `;
+}
+
+function Reach({ record, close, save }) {
+  const [scope, choose] = useState(record.scope === "turn" ? "project" : record.scope);
+  const away = record.scope === "everywhere" && scope !== "everywhere";
+  const submit = (event) => {
+    event.preventDefault();
+    save(event, { scope, ...Object.fromEntries(new FormData(event.target)) });
+  };
+  return html`
+    <${Dialog} label=${`Where it holds: ${record.title}`} close=${close}>
+      <form onSubmit=${submit}>
+        <div class="body grid">
+          <h2>Where it holds</h2>
+          <p class="soft wrap">${record.title}</p>
+          <label class="field">
+            Holds
+            <select value=${scope} onChange=${(event) => choose(event.target.value)}>
+              ${REACH.map(([name, words]) => html`
+                <option key=${name} value=${name}>${words}</option>
+              `)}
+            </select>
+          </label>
+          ${scope === "branch" || scope === "session" ? html`
+            <label class="field">
+              ${scope === "branch" ? "Name of the branch" : "Id of the session"}
+              <input
+                type="text"
+                name="name"
+                required
+                maxlength="256"
+                defaultValue=${
+                  record.scope === scope
+                    ? record.scope_name
+                    : scope === "session"
+                      ? (record.session_id ?? "")
+                      : ""
+                }
+              />
+            </label>
+          ` : null}
+          ${away ? html`
+            <label class="field">
+              Project
+              <select name="project">
+                ${projects.value
+                  .filter((one) => one.project_id)
+                  .map((one) => html`
+                    <option key=${one.project_id} value=${one.project_id}>${one.name}</option>
+                  `)}
+              </select>
+            </label>
+          ` : null}
+        </div>
+        <footer>
+          <button type="button" onClick=${close}>Cancel</button>
+          <button class="primary" type="submit">Save</button>
+        </footer>
+      </form>
+    <//>
+  `;
+}
