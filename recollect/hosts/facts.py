@@ -31,7 +31,7 @@ class ModelRun(msgspec.Struct, frozen=True, kw_only=True):
     """How a host's program answers one question of ours, apart from the user's sessions: without
     our hooks, without MCP servers, and with no tool that it may use."""
 
-    route: Literal["claude", "codex", "acp"]  # how the question is put and the answer is read
+    route: Literal["json", "json lines", "acp"]  # how the question is put and the answer is read
     arguments: tuple[str, ...]  # {system} stands for the instructions
     # The cheapest model that every account has; empty when accounts differ: the host chooses.
     model: str = ""

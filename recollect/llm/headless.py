@@ -31,7 +31,7 @@ Reply = dict[str, Any]
 
 
 class HeadlessProvider:
-    """Of an agent whose `ModelRun` has the route claude or codex."""
+    """An agent that prints its answer as JSON."""
 
     def __init__(self, facts: Facts, run: ModelRun, model: str, directory: str) -> None:
         self.name = facts.name
@@ -147,7 +147,7 @@ async def _read(child: ChildProcess, title: str) -> bytes:
         end.cancel()
 
 
-def _claude(raw: bytes) -> Reply | None:
+def _one_object(raw: bytes) -> Reply | None:
     try:
         reply = json.loads(raw)
     except (ValueError, RecursionError):
@@ -155,13 +155,13 @@ def _claude(raw: bytes) -> Reply | None:
     return reply if isinstance(reply, dict) else None
 
 
-def _codex(raw: bytes) -> Reply | None:
+def _events(raw: bytes) -> Reply | None:
     """Lines of events: messages of the agent, and an end with the usage or an error. Cached tokens
     are among the input tokens."""
     said: list[str] = []
     reply: Reply | None = None
     for line in raw.splitlines():
-        event = _claude(line)
+        event = _one_object(line)
         if event is None:
             continue
         item, error = event.get("item"), event.get("error")
@@ -176,4 +176,4 @@ def _codex(raw: bytes) -> Reply | None:
     return reply
 
 
-_REPLIES: Mapping[str, Any] = {"claude": _claude, "codex": _codex}
+_REPLIES: Mapping[str, Any] = {"json": _one_object, "json lines": _events}

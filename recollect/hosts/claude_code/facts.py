@@ -12,7 +12,7 @@ FACTS = Facts(
     variables=("CLAUDE_CONFIG_DIR",),
     headless=("-p", "{}"),
     model_run=ModelRun(
-        route="claude",
+        route="json",
         arguments=(
             *("-p", "--output-format", "json", "--setting-sources", "", "--strict-mcp-config"),
             *("--tools", "", "--no-session-persistence", "--system-prompt", "{system}"),

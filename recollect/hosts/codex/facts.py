@@ -12,7 +12,7 @@ FACTS = Facts(
     variables=("CODEX_HOME",),
     headless=("exec", "--skip-git-repo-check", "{}"),
     model_run=ModelRun(
-        route="codex",
+        route="json lines",
         arguments=(
             *("exec", "--skip-git-repo-check", "--ephemeral", "--disable", "hooks", "--json"),
             *("-s", "read-only", "-"),

@@ -6,6 +6,7 @@ import pathlib
 import pytest
 
 from recollect.cli import import_, install, output
+from recollect.client import Client
 from recollect.core import settings
 from recollect.hosts import registry
 from tests.unit.cli.conftest import Terminal
@@ -51,6 +52,6 @@ def test_what_it_would_take_comes_from_the_sessions_on_this_machine(
     assert import_.tokens_a_day(CLAUDE.facts) == 0
     told = {"sessions": 40, "first": "2026-11-01T08:00:00Z", "last": "2026-11-11T09:00:00Z"}
     found = {"offers": [told], "llm_estimate": {"tokens": 500_000}}
-    terminal.patch.setattr(import_.Client, "ask", lambda *_: found)
+    terminal.patch.setattr(Client, "ask", lambda *_: found)
     # Ten days: 500,000 tokens of text, and what Claude Code adds to one question a session.
     assert import_.tokens_a_day(CLAUDE.facts) == 50_000 + 4 * 1500
