@@ -111,6 +111,9 @@ class _Planner:
             for older in list(self._held.values()):
                 if _is_before(older, record) and _replaces(record, older):
                     self._replace(older, record)
+        elif record.author == "user" and record.state == "proposed":
+            for end in ends:
+                self._doubted(end, record)
         if record.state != "ended":
             self._held[record.record_id] = self._written[record.record_id]
 
@@ -141,6 +144,13 @@ class _Planner:
                 self._replace(one, record)
             else:
                 self._end(one, end)
+
+    def _doubted(self, end: EndClaim, record: Record) -> None:
+        """It may end something: what it names is not told until somebody decides."""
+        found = self._meant(end, record, None)
+        close = [one for one, score in found if found[0][1] - score < CLEAR and one.stands]
+        if close:
+            self._dispute(close, record)
 
     def _meant(
         self, end: EndClaim, record: Record | None, vector: bytes | None

@@ -224,7 +224,7 @@ def _readings(own: Sequence[str], *, quoted: bool) -> list[_Reading | None]:
         if "takes back" in effect and earlier:
             found[at - 1] = None
             found[at] = found[at] or _Reading("end", "current", "project", "", "")
-        elif "takes back" in effect and not _is_end(found[at]):
+        elif "takes back" in effect and (at or not _is_end(found[at])):
             first = max(0, at - _TAKES_BACK)
             found[first:at] = [None] * (at - first)
             found[at] = _proposed(found[at]) if _goes_on(own[at], effect) else None

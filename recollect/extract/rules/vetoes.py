@@ -121,7 +121,7 @@ VETOES: tuple[Veto, ...] = (
         "somebody else's work",
         "nothing",
         r"\b(?:my|his|her|their) (?:\w+ )?(?:brother|sister|friend|buddy|wife|husband|cousin|roommate|dad|mom|neighbou?r|ex)(?:'s)?\b"
-        r"|\b(?:old|previous|former|last|other|another) (?:job|company|employer|team|gig|client|workplace)\b",
+        r"|\b(?:old|previous|former|last|other|another) (?:job|company|employer|team|gig|client|workplace)\b|前の会社|前職|以前的公司|上一家公司",
         ("My brother's team deploys every Friday.", "At my old job we never wrote tests.", "The other team uses Bazel."),
         ("My team deploys every Friday.",),
     ),
