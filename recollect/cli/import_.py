@@ -16,6 +16,7 @@ from recollect.client import Client, NotRunning
 from recollect.core import settings
 from recollect.core.errors import RecollectError
 from recollect.hosts import registry
+from recollect.hosts.facts import Facts
 
 LOOK_S = 0.3
 SLOW_S = 600.0
@@ -123,6 +124,26 @@ def offer(*, ask: bool) -> None:
             click.echo("Any time later: recollect import")
     except RecollectError as error:
         click.echo(f"History was not looked at: {error}", err=True)
+
+
+def tokens_a_day(agent: Facts) -> int:
+    """What extraction by an agent would take, judged by the sessions on this machine; 0 when there
+    are none, or they cannot be looked at."""
+    chosen = settings.load()
+    try:
+        process.start(chosen)
+        found = Client(chosen, SLOW_S).ask("POST", "/api/import/offers", request(()))
+    except RecollectError:
+        return 0
+    told = [one for one in found["offers"] if one["sessions"] and one["first"] and one["last"]]
+    if not told or agent.model_run is None:
+        return 0
+    first = min(datetime.fromisoformat(one["first"]) for one in told)
+    last = max(datetime.fromisoformat(one["last"]) for one in told)
+    days = max(1, (last - first).days)
+    sessions: int = sum(one["sessions"] for one in told)
+    tokens: int = found["llm_estimate"]["tokens"]
+    return round((tokens + sessions * agent.model_run.own_tokens) / days)
 
 
 def show(offers: list[dict[str, Any]]) -> None:

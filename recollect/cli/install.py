@@ -1,10 +1,14 @@
 """`recollect install`: connect agents, after showing what will change."""
 
+import sys
+from collections.abc import Sequence
+
 import click
 
 from recollect.cli import hosts_context
 from recollect.cli.options import directory_option, dry_run_option, json_option, yes_option
 from recollect.cli.output import confirmed, print_json
+from recollect.cli.settings import write_setting
 from recollect.core import settings
 from recollect.core.errors import RecollectError
 from recollect.core.tool_schemas import WRITING
@@ -85,6 +89,8 @@ def command(
             _open_dashboard()
         if report.ok and not dry_run:
             _offer_history(ask=not yes)
+            if ask:
+                _offer_model([one for one in wanted if one.name in connected])
     return 0 if report.ok else 1
 
 
@@ -93,6 +99,32 @@ def _offer_history(*, ask: bool) -> None:
     from recollect.cli import import_
 
     import_.offer(ask=ask)
+
+
+def _offer_model(connected: Sequence[Installer]) -> None:
+    """A connected agent may extract memories; asked once, of a person at a terminal."""
+    able = [one for one in connected if one.facts.model_run is not None]
+    chosen = settings.load()
+    if not able or not sys.stdin.isatty() or settings.is_in_file("provider"):
+        return
+    from recollect.cli import import_
+
+    host = able[0]
+    daily = import_.tokens_a_day(host.facts)
+    expected = f"about {daily:,} tokens a day, as your history goes" if daily else "few tokens"
+    wanted = confirmed(
+        f"\nMemories are extracted by rules. {host.title} can do it better, with your account "
+        f"there, no tools and a small model: {expected}; it stops at {chosen.daily_tokens:,} "
+        "a day. Use it?",
+        default=False,
+        otherwise="memories are extracted by rules",
+    )
+    write_setting("provider", "agent" if wanted else "none")
+    if wanted:
+        write_setting("agent", host.name)
+        click.echo("It takes effect at the next start: recollect restart")
+    else:
+        click.echo("Any time later: recollect settings set provider agent")
 
 
 def _open_dashboard() -> None:

@@ -186,7 +186,12 @@ class Settings:
     provider: str = _setting(
         "none",
         "The route to the language model that extracts memories; none extracts by rules alone.",
-        ("none", "acp", "anthropic", "openai", "claude-code", "plugin"),
+        ("none", "agent", "acp", "anthropic", "openai", "claude-code", "plugin"),
+    )
+    agent: str = _setting(
+        "claude-code",
+        "The agent that provider agent asks, with your account there and apart from your sessions.",
+        ("claude-code", "codex", "gemini", "qwen", "copilot", "opencode"),
     )
     llm_model: str = _setting(
         "", "The language model to ask; empty for the small one chosen for the provider."
@@ -291,6 +296,11 @@ def file_path(environ: Mapping[str, str], home: str | None = None) -> str:
     """Where settings.toml is."""
     directory = home or environ.get(PREFIX + "HOME") or Settings.home
     return os.path.join(os.path.abspath(os.path.expanduser(directory)), "settings.toml")
+
+
+def is_in_file(name: str, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether somebody chose it, be it the default."""
+    return name in _from_file(file_path(os.environ if environ is None else environ))
 
 
 def nearest(name: str) -> str:

@@ -101,7 +101,7 @@ class Learning:
 
     def status(self) -> dict[str, Any]:
         return {
-            "provider": self._settings.provider,
+            "provider": self.provider.name if self.provider else "none",
             "budget": report(self._store.usage, self._clock, budget(self._settings)),
             "running": sorted(self._watcher.busy),
             "worker": self._apart.status(),

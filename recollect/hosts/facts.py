@@ -4,6 +4,8 @@ In: each host's `facts.py`. Out: plain values. Structs, because the daemon loads
 starts, and the class of a Struct is made ten times as quickly as that of a dataclass.
 """
 
+from typing import Literal
+
 import msgspec
 
 
@@ -25,6 +27,30 @@ class HookSpec(msgspec.Struct, frozen=True):
         return {} if self.matcher is None else {"matcher": self.matcher}
 
 
+class ModelRun(msgspec.Struct, frozen=True, kw_only=True):
+    """How a host's program answers one question of ours, apart from the user's sessions: without
+    our hooks, without MCP servers, and with no tool that it may use."""
+
+    route: Literal["json", "json lines", "acp"]  # how the question is put and the answer is read
+    arguments: tuple[str, ...]  # {system} stands for the instructions
+    # The cheapest model that every account has; empty when accounts differ: the host chooses.
+    model: str = ""
+    model_arguments: tuple[str, ...] = ("--model", "{}")
+    # A host that can only leave out MCP servers by name: its TOML file with the table mcp_servers,
+    # below the folder that a variable or the home names, and the arguments for each.
+    servers: tuple[str, str, str] | None = None  # variable, folder below home, file
+    server_arguments: tuple[str, ...] = ()
+    own_tokens: int = 0  # what the host adds to a question, as measured with the real program
+    env: tuple[tuple[str, str], ...] = ()
+    # Variables that are not passed on: a key would be billed, others say "inside a session".
+    without: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()  # of the program, for a service with a short PATH
+
+    def command(self, model: str, system: str = "") -> list[str]:
+        named = [one.replace("{}", model) for one in self.model_arguments] if model else []
+        return [one.replace("{system}", system) for one in self.arguments] + named
+
+
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """A host. Names of events and variables are spelt as the host spells them."""
 
@@ -42,6 +68,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     # The arguments of one run without a person, with {} for the prompt; empty when not known.
     headless: tuple[str, ...] = ()
+    # How it can be the language model of extraction; None when that was not tried.
+    model_run: ModelRun | None = None
 
     # The hooks that we install; which events start a session and which are a prompt, older
     # spellings included.

@@ -42,19 +42,33 @@ class BriefLine:
     def told_as(self) -> tuple[str, ...]:
         """What a session that was told this need not be told again: a turn, its note and what else
         was made of it are one memory."""
-        return (self.id, *self.keys, *self.turn_events)
+        return (self.id, *self.keys, *self.turn_events, *self._statement)
 
     @property
     def same_as(self) -> tuple[str, ...]:
         """If a session was told one of these, it was told this. Two beliefs of one turn differ."""
+        return (self.id, *(self._statement or self.turn_events))
+
+    @property
+    def _statement(self) -> tuple[str, ...]:
+        """The words of a rule: it is kept as a belief and as a preference, and told once."""
+        if isinstance(self.thing, Preference):
+            return (f"says {plain(self.thing.value)}",)
         is_belief = self.record is not None and self.record.traits.is_belief
-        return (self.id,) if is_belief else (self.id, *self.turn_events)
+        return (f"says {plain(self.record.title)}",) if self.record and is_belief else ()
 
     @property
     def turn_events(self) -> tuple[str, ...]:
         """The events of the turn that it was made of; a summary is made of many turns."""
         record = self.record
+        if isinstance(self.thing, Preference):
+            return self.thing.source_event_ids
         return () if record is None or record.traits.is_summary else record.source_event_ids
+
+
+def plain(text: str) -> str:
+    """A statement without what changes nothing: case, spacing, the last dot."""
+    return " ".join(text.casefold().split()).rstrip(".! ")
 
 
 @dataclass

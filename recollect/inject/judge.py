@@ -7,7 +7,7 @@ import msgspec
 
 from recollect.core.values import Preference, Record
 from recollect.inject import render
-from recollect.inject.draft import BriefLine, Draft
+from recollect.inject.draft import BriefLine, Draft, plain
 from recollect.inject.feedback import factor
 from recollect.inject.gather import Sources
 from recollect.lifecycle.file_freshness import FreshnessChecker
@@ -32,7 +32,7 @@ class Judge:
         """`repeat`: what was told before may be told again."""
         self._look_at_files(draft)
         wishes = {
-            _plain(line.thing.value) for line in draft.lines if isinstance(line.thing, Preference)
+            plain(line.thing.value) for line in draft.lines if isinstance(line.thing, Preference)
         }
         for line in draft.lines:
             if line.why_not:
@@ -79,7 +79,7 @@ class Judge:
             line.record = record = current
         if record.session_id == draft.question.session_id:
             line.why_not = "said in this very session"
-        elif record.traits.is_belief and _plain(record.title) in wishes:
+        elif record.traits.is_belief and plain(record.title) in wishes:
             line.why_not = "told as a preference"
         elif not record.traits.section:
             line.why_not = "a kind of memory that no brief holds"
@@ -131,10 +131,6 @@ class Judge:
             line.record = msgspec.structs.replace(line.record, freshness=now.state)
         if standing and draft.question.trigger != "session-start":
             draft.lines.sort(key=lambda line: -line.score if line.record is not None else -2.0)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).rstrip(".! ")
 
 
 SENSITIVE = "sensitive, and share_sensitive is off"  # why something was left out

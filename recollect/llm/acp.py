@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import json
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from recollect import __version__
@@ -30,8 +31,18 @@ MOST_LINE = 4 << 20
 class AcpProvider:
     name = "acp"
 
-    def __init__(self, command: str, model: str, directory: str) -> None:
+    def __init__(
+        self,
+        command: str,
+        model: str,
+        directory: str,
+        env: Mapping[str, str] | None = None,
+        own_tokens: int = 0,
+    ) -> None:
+        """`own_tokens`: what the agent adds to a question, for one that does not count."""
         self._command = shlex.split(command)
+        self._env = env
+        self._own_tokens = own_tokens
         self._wanted = model
         self._directory = directory
         self._calls = BoundedCalls()
@@ -48,7 +59,7 @@ class AcpProvider:
         agent = AGENTS[request.purpose]
         command = [part.replace("{agent}", agent) for part in self._command]
         async with (
-            started(command, self._directory, name=command[0]) as child,
+            started(command, self._directory, name=command[0], extra=self._env) as child,
             deadline(request.timeout_s, command[0]),
         ):
             turn = asyncio.create_task(self._turn(child, request))
@@ -135,7 +146,8 @@ class AcpProvider:
             raise ProviderDown("the agent gave up its turn")
         usage = response.usage
         if usage is None:
-            return Completion(said, self.model, count_tokens(asked), count_tokens(said), True)
+            tokens_in = count_tokens(asked) + self._own_tokens
+            return Completion(said, self.model, tokens_in, count_tokens(said), True)
         return Completion(
             said,
             self.model,

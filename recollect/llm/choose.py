@@ -5,15 +5,17 @@ started here: what is missing is reported by the first call.
 """
 
 import os
+import shlex
 
 from recollect.core.addresses import is_local
 from recollect.core.clock import Clock
 from recollect.core.oslayer import private_directory
 from recollect.core.settings import Settings
+from recollect.hosts import registry
 from recollect.llm.acp import AcpProvider
 from recollect.llm.anthropic import AnthropicProvider
 from recollect.llm.base import Provider
-from recollect.llm.claude_code import ClaudeCodeProvider
+from recollect.llm.headless import HeadlessProvider, program_of
 from recollect.llm.meter import Budget, MeteredProvider
 from recollect.llm.openai import OpenAIProvider
 from recollect.llm.plugin import Complete, PluginProvider
@@ -47,8 +49,26 @@ def _bare(settings: Settings, plugins: Complete | None) -> Provider | None:
         case "openai":
             return OpenAIProvider(settings.llm_model, settings.llm_base_url)
         case "claude-code":
-            return ClaudeCodeProvider(settings.llm_model, _empty(settings))
+            return of_agent("claude-code", settings.llm_model, _empty(settings))
+        case "agent":
+            return of_agent(settings.agent, settings.llm_model, _empty(settings))
     return None
+
+
+def of_agent(host: str, model: str, directory: str) -> Provider:
+    """A connected agent as the model: by itself, or by the protocol that it speaks."""
+    facts = registry.facts()[host]
+    run = facts.model_run
+    assert run is not None, host  # the setting takes only hosts that have one
+    if run.route != "acp":
+        return HeadlessProvider(facts, run, model, directory)
+    named = model or run.model
+    by_option = model if not run.model_arguments else ""
+    command = shlex.join([program_of(facts, run), *run.command(named)])
+    provider = AcpProvider(command, by_option, directory, dict(run.env), run.own_tokens)
+    provider.name = host
+    provider.model = named or provider.model
+    return provider
 
 
 def _empty(settings: Settings) -> str:

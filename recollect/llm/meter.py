@@ -16,14 +16,17 @@ from recollect.core.clock import Clock
 from recollect.core.errors import BudgetSpent, ProviderError, StoreError
 from recollect.core.text_words import count_tokens
 from recollect.core.values import Usage
+from recollect.hosts import registry
 from recollect.llm.base import Completion, ModelRequest, Provider
 from recollect.llm.prices import cost_micros
 from recollect.store.interface import Usages
 
 log = logging.getLogger("recollect.llm")
 
-# What a route adds to our prompt: message frames, or an agent's own words.
-OVERHEAD = {"acp": 4000, "claude-code": 1500}
+# What a route adds to our prompt: message frames, or an agent's own words and tools.
+OVERHEAD = {"acp": 4000} | {
+    name: facts.model_run.own_tokens for name, facts in registry.facts().items() if facts.model_run
+}
 FRAME = 64
 
 

@@ -1,7 +1,7 @@
 """What models cost: a small table, as of 2026-11-16.
 
-Claude's prices are from Anthropic's pages (Haiku, Sonnet and Opus 5.5, Haiku 4.5), OpenAI's from
-listings by others: check them there before you rely on them.
+Claude's prices are from Anthropic's pages (Haiku, Sonnet and Opus 5.5, Haiku 4.5), OpenAI's and
+Google's from listings by others: check them there before you rely on them.
 
 In: a model and tokens. Out: millionths of a dollar, rounded up, or None for a model that is not
 here. An estimate: caches, batches and subscriptions make it less; a tariff that is missing here
@@ -38,6 +38,7 @@ PRICES: dict[str, Price] = {
     "gpt-5-nano": Price(0.05, 0.40),
     "gpt-4.1-mini": Price(0.40, 1.60),
     "gpt-4.1-nano": Price(0.10, 0.40),
+    "gemini-2.5-flash-lite": Price(0.10, 0.40),
 }
 
 

@@ -13,6 +13,7 @@ from typing import Protocol
 import msgspec
 
 from recollect.core import ids
+from recollect.core.kinds import TYPES
 from recollect.core.values import BeliefState, Fact, Operation, Preference, Record
 from recollect.extract.statement_match import same_statement, word_hashes
 from recollect.store.interface import Transaction
@@ -70,6 +71,10 @@ def disputing(graph: GraphRows, old: Record, new: Record, reason: str = "") -> B
 
 
 def _taken_over(graph: GraphRows, old: Record, new: Record) -> tuple[Preference, ...]:
+    """A rule, or a value, takes an old one's place. What only withdraws it leaves none."""
+    is_rule = new.knowledge_type is not None and TYPES[new.knowledge_type].is_rule
+    if not (is_rule or new.value):
+        return ()
     return tuple(
         msgspec.structs.replace(
             one,

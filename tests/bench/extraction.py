@@ -36,6 +36,7 @@ class MeasuredMemory:
     text: str
     size: int
     event_ids: frozenset[str]
+    proposed: bool = False  # nobody is told it: it counts as noticed, not for precision
 
 
 @dataclass
@@ -102,7 +103,6 @@ def _finish(batch: Batch, work: Transaction) -> None:
 def judge(session: GoldSession, extraction: Extraction, score: Score) -> None:
     memories = list(memories_of(extraction))
     taken: set[int] = set()
-    score.memories += len(memories)
     for wanted in (True, False):
         for turn in session.turns:
             for label in turn.labels:
@@ -120,12 +120,15 @@ def judge(session: GoldSession, extraction: Extraction, score: Score) -> None:
                     score.count(kind, "wanted")
                 if index is not None:
                     taken.add(index)
-                    score.right += 1
+                    score.right += not memories[index].proposed
                     score.found += wanted
                     score.count(kind, "right")
                 elif wanted:
                     score.notes.append(f"MISS  {session.name} turn {turn.number}: {label}")
     for index, memory in enumerate(memories):
+        if memory.proposed:
+            continue
+        score.memories += 1
         junk = _is_junk(memory, session)
         score.count(sorted(memory.kinds)[0] if index not in taken else "", "")
         if junk or index not in taken:
@@ -158,6 +161,7 @@ def memories_of(extraction: Extraction) -> Iterable[MeasuredMemory]:
             " ".join([said, *record.files]),
             len(said),
             frozenset(record.source_event_ids),
+            record.state == "proposed",
         )
     for claim in extraction.claims:
         if isinstance(claim, ProcedureClaim):

@@ -29,6 +29,7 @@ class Client:
     shows_command: bool = True  # puts the text of `/recollect` before the model at once
     says_end: bool = True  # headless, it fires its hook for the end of a session
     says_failures: bool = True  # what it tells its hook of a command says that it failed
+    tools_late: bool = False  # headless, it starts MCP servers after the first prompt's hook
     noise: str = "(?!)"  # its own lines on stderr that come and go, or tell of any hook
 
     def command(self, url: str, words: str) -> list[str]:
@@ -193,6 +194,7 @@ CLIENTS = {
             },
             files=lambda url: {".config/opencode/opencode.json": _opencode_config(url)},
             slash=lambda url, words: [*("run", "--auto", "--command", "recollect"), words],
+            tools_late=True,
             says_end=False,
             noise=".*background dependency install failed.*",  # the registry is out of reach
         ),

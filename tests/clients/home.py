@@ -150,6 +150,16 @@ class Home:
             raise RuntimeError(f"recollect {' '.join(arguments)}: {run.stdout}{run.stderr}")
         return run.stdout
 
+    def python(self, program: str, client: Client, url: str) -> "subprocess.CompletedProcess[str]":
+        """Run a program of ours that starts a client, as the daemon would. Claude Code gets no key
+        there, but the token of a subscription."""
+        env = {**self.agent_env(client, url), "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-fake"}
+        env["PATH"] = f"{fetch(client).parent}:{env['PATH']}"
+        return subprocess.run(
+            [self._python, "-c", program], cwd=self.path, env=env,
+            capture_output=True, text=True, timeout=TURN_SECONDS,
+        )  # fmt: skip
+
     def start_daemon(self, module: str = "recollect.daemon", **more: str) -> None:
         self._daemon = subprocess.Popen(
             [self._python, "-m", module],

@@ -19,24 +19,31 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from recollect.capture.foreign import HINT
 from recollect.hosts import registry, slash_command
 from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.pieces import GENERATED
 from tests.clients.clients import CLIENTS, Client
-from tests.clients.fake_model import Ask, FakeModel, Shell, Write
+from tests.clients.fake_model import ASIDE, Ask, FakeModel, Shell, Write
 from tests.clients.home import Home, Run, fetch
 from tests.clients.recalling_daemon import MARK
 from tests.clients.seen import Typed, complaints, wanted
 
 COLUMNS = ("session", "prompt", "tools", "answer", "end")
 MORE = (
-    *("mcp", "live proof", "slash command", "same output", "daemon down"),
+    *("mcp", "hint", "as model", "live proof", "slash command", "same output", "daemon down"),
     *("injected start", "injected prompt", "injected tool", "visible line", "uninstalled"),
 )
 OURS = (".json", ".jsonc", ".toml", ".js", ".md")
 USAGE = re.compile(r'"skillUsage": *\{\s*"recollect"')  # Claude Code counts its commands
 COMMAND = "Recollect is the memory of this project"
 MESSAGE = "Recollect: 2 notes"
+AS_MODEL = """
+from recollect.llm.base import ModelRequest
+from recollect.llm.choose import of_agent
+asked = ModelRequest("/actor/ada/", "extract", "Answer.", "canary-question?", 120.0, 4000)
+print(of_agent("{host}", "", "{place}").complete(asked).text)
+"""
 SLOWER_S = 1.0
 MORE_PAIRS = 4
 HUNG_HOOK_S = 1.1  # the hook gives up after 0.95 s; then the host goes on
@@ -121,6 +128,8 @@ def prove(client: Client, keep: bool) -> Proof:
         proof.cells["seconds"] = " ".join(f"{run.seconds:.1f}" for run in runs)
         proof.cells["without"] = " ".join(f"{run.seconds:.1f}" for run in alone)
         _tools(proof, client, home, model)
+        _hint(proof, client, home, model)
+        _as_model(proof, client, home, model)
         _live(proof, client, home, model)
         _slash_command(proof, client, home, model)
         _daemon_down(proof, client, home, model)
@@ -159,6 +168,47 @@ def _tools(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     if offered and not users:
         found.append("what the user said was not stored as the user's")
     proof.tell("mcp", [*found, *_failed(run)])
+
+
+def _hint(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    """A prompt that states a rule reaches the model with the line that asks to record it; a model
+    that does so makes it the user's belief, and the line itself is not captured."""
+    rule = "From now on we never use default exports here"
+    prompt = f"{rule}. TURN-h9"
+    belief = {"text": "Never use default exports", "type": "constraint", "quote": rule}
+    before, model.steps = model.steps, (Ask("remember", belief),)
+    run = home.turn(client, model.url, prompt)
+    model.steps = before
+    asked = model.asked("TURN-h9")
+    told = client.tools_late or any(HINT in one.text for one in asked)
+    found = [] if told else ["the line did not reach the model"]
+    kept = home.client.get("/api/knowledge", limit=50)["items"]
+    if not any("default exports" in one["title"] and one["author"] == "user" for one in kept):
+        found.append("the model recorded nothing as the user's")
+    if any(HINT in json.dumps(event) for event in home.events()):
+        found.append("the line was captured")
+    note = "tools come later" if client.tools_late else "yes"
+    proof.tell("hint", [*found, *_failed(run)], note)
+
+
+def _as_model(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    """The agent as the model of extraction: it answers once, none of our tools is offered to the
+    model, and nothing of it is captured or left where it ran."""
+    events, before = len(home.events()), len(model.requests)
+    place = home.path / "as-model"
+    place.mkdir()
+    done = home.python(AS_MODEL.format(host=client.host, place=str(place)), client, model.url)
+    requests = [one for one in model.requests[before:] if one.protocol]
+    found = [] if done.stdout.strip() == ASIDE else [f"{done.stdout} {done.stderr}"[-600:]]
+    if not any("canary-question" in one.text for one in requests):
+        found.append("the question did not reach the model")
+    if any("search_memory" in one.text for one in requests):
+        found.append("our tools were offered to it")
+    if any(one.is_file() for one in place.rglob("*")):
+        found.append("it left files where it ran")
+    if len(home.events()) != events:
+        found.append("it was captured")
+    proof.tell("as model", found, f"{max((len(one.text) for one in requests), default=0):,} bytes")
 
 
 def _live(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:

@@ -1,7 +1,7 @@
-"""A program named `claude` that answers as Claude Code does without a head.
+"""A program named `claude` or `codex` that answers as that agent does without a head.
 
 In: a directory to put it in and a behaviour. Out: a directory for the PATH; `notes` tells what the
-program was given. Only what `recollect.llm.claude_code` uses is there.
+program was given. Only what `recollect.llm.headless` uses is there.
 """
 
 import json
@@ -41,23 +41,43 @@ if how == "uncounted":
 if how == "hook":
     payload = json.dumps(dict(session_id="s", cwd="/", prompt="from inside")).encode()
     subprocess.run({hook!r}, input=payload, check=True)
-print(json.dumps(reply))
+if {program!r} == "codex":
+    said = dict(id="item_0", type="agent_message", text=reply["result"])
+    events = [dict(type="thread.started", thread_id="x"), dict(type="turn.started")]
+    if reply["is_error"]:
+        events.append(dict(type="turn.failed", error=dict(message=reply["result"])))
+    else:
+        counted = dict(input_tokens=5, cached_input_tokens=2, output_tokens=3)
+        events.append(dict(type="item.completed", item=said))
+        events.append(dict(type="turn.completed", usage=counted))
+    print("\\n".join(map(json.dumps, events)))
+else:
+    print(json.dumps(reply))
 """
 
 
 def install(
-    directory: Path, how: str = "answer", text: str = "an answer", hook: tuple[str, ...] = ()
+    directory: Path,
+    how: str = "answer",
+    text: str = "an answer",
+    hook: tuple[str, ...] = (),
+    program: str = "claude",
 ) -> Path:
     """Returns the file in which the program writes what it was given."""
     directory.mkdir(exist_ok=True)
     notes = directory / "notes.json"
-    program = directory / "claude"
-    program.write_text(
+    path = directory / program
+    path.write_text(
         _PROGRAM.format(
-            python=sys.executable, notes=str(notes), how=how, text=text, hook=list(hook)
+            python=sys.executable,
+            notes=str(notes),
+            how=how,
+            text=text,
+            hook=list(hook),
+            program=program,
         )
     )
-    os.chmod(program, 0o755)
+    os.chmod(path, 0o755)
     return notes
 
 

@@ -309,7 +309,8 @@ def _turn_results(turns: Sequence[Turn], meanings: Meanings, *, worked: bool) ->
     for at, turn in enumerate(turns):
         repairs: list[RepairedCommand] = find_repairs(turn, broken)
         stated = tuple(statements_of(turn, answer_before))
-        sentences = [sentence for one in stated for sentence in one.said]
+        held = [one for one in stated if one.state == "current"]  # what is proposed is not told
+        sentences = [sentence for one in held for sentence in one.said]
         said = tuple(ranked(turn, meanings))
         came = outcome(turn, repairs, said, first_work=not worked, stated=sentences)
         stands = None if taken_back(turn, turns[at + 1 :]) else came

@@ -6,7 +6,7 @@ however many calls it made: a row per call would be a log, not a memory.
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from recollect.core.kinds import ObservationType
@@ -37,10 +37,12 @@ SUMMARY_CHARS = 420
 DETAIL_CHARS = 2_000
 REQUEST_CHARS = 140
 MOST_FACTS = 3
-POOR = 0.1  # of a title where something was changed and nothing better says what
+POOR = 0.1  # of what is told of a change where no sentence is better
 KEEP = 0.3  # of a sentence beside a better one
 SURE = 0.4  # of the best sentence of a turn that changed something
 CERTAIN = 0.65  # of the best sentence of a turn that changed nothing
+GOOD = 0.2  # of a title
+GOOD_ITEM = 0.35  # of a title from a list, which holds details
 _SHORT_ANSWER = 160
 # A heading's first word, before what it heads.
 _LABEL = re.compile(
@@ -62,7 +64,8 @@ _CONCEDES = re.compile(
 _HYPOTHETICAL = re.compile(
     r"\b(?:would|could|might|should|may|try|probably|likely)\b", re.IGNORECASE
 )
-_JOINS = re.compile(r"(?:but|and|or|so|also)\b", re.IGNORECASE)
+_JOINS = re.compile(r"(?:but|and|or|so|also|then|(?:even )?though|although)\b", re.IGNORECASE)
+_OFFERED = re.compile(r"(?:option|approach|alternative|variant) ?\w?\b", re.IGNORECASE)
 _STILL = re.compile(
     r"\b(?:still|again|same (?:error|issue|problem)|(?:doesn't|didn't|does not|did not) "
     r"(?:work|help|fix)|i (?:don't|can't) see|not fixed|are you sure)\b",
@@ -120,7 +123,7 @@ def outcome(
         return _work(turn, kept or poor, subject or plan_heading(turn), repairs, written, told)
     if subject and first_work:
         return _outcome(turn, "tool_use", "command", subject, (), (), (), author="assistant")
-    return _finding(turn, kept) if best >= _needed(turn, kept) else None
+    return _finding(turn, [one for one in kept if not _HYPOTHETICAL.search(one.text)])
 
 
 def _needed(turn: Turn, kept: Sequence[RankedSentence]) -> float:
@@ -241,8 +244,9 @@ def _work(
     facts = [_repair_text(one) for one in mended]
     asked = request(turn, told)
     sure = [one for one in kept if one.keep >= SURE]
-    title = as_title(subject, turn.project) or best_title(sure, turn.project)
-    title = title or as_title(order(asked) or _stated_order(asked), turn.project)
+    ordered = as_title(order(asked), turn.project)
+    title = as_title(subject, turn.project) or best_title(sure, turn.project, ordered)
+    title = title or as_title(_stated_order(asked), turn.project)
     title = title or best_title(kept, turn.project) or as_title(next(iter(facts), ""), turn.project)
     if not title:
         return None
@@ -263,8 +267,10 @@ def _work(
 
 def _finding(turn: Turn, kept: Sequence[RankedSentence]) -> TurnOutcome | None:
     """Nothing was changed, but the answer says what was found; what it offers does not count."""
-    kept = [one for one in kept if not _HYPOTHETICAL.search(one.text)]
-    title = best_title(kept, turn.project)
+    needed = _needed(turn, kept)
+    if max((one.keep for one in kept), default=0.0) < needed:
+        return None
+    title = best_title([one for one in kept if one.keep >= min(needed, SURE)], turn.project)
     if not title or not names(" ".join(one.text for one in kept)):
         return None
     classes = {call.tool_class for call in turn.calls}
@@ -326,20 +332,37 @@ def _fitting(first: Sequence[str], told: Iterable[str]) -> tuple[str, str]:
     return " ".join(map(ended, body)), detail.strip()
 
 
-def best_title(kept: Sequence[RankedSentence], project: str) -> str:
-    """The sentence that can best stand alone and is not cut off anywhere; one that leans on the
-    sentence before it only if it names several things."""
-    leaning = ""
+def best_title(kept: Sequence[RankedSentence], project: str, order: str = "") -> str:
+    """The best sentence that stands alone and is not cut off anywhere. Where it is a poor title:
+    the order that was given, or the heading above it that says what was done."""
+    titles = _titles(kept, project)
+    one, title = next(titles, (None, ""))
+    if one is None or one.title >= (GOOD_ITEM if one.sentence.listed else GOOD):
+        return title or order
+    return order or _done_heading(one.sentence.heading, project) or title
+
+
+def _titles(kept: Sequence[RankedSentence], project: str) -> Iterator[tuple[RankedSentence, str]]:
+    """The sentences that can be a title, best first; those that lean on the sentence before them
+    last, and only if they name several things."""
+    leaning = []
     for one in sorted(kept, key=lambda one: one.keep * one.title, reverse=True):
-        if one.text.endswith(":") and not patterns.DONE_FIRST.match(one.text):
+        open_end = one.text.endswith(":") and not patterns.DONE_FIRST.match(one.text)
+        if open_end or _OFFERED.match(one.text) or patterns.UNSURE.search(one.text):
             continue
         title = as_title(one.text, project)
         if len(content_words(title)) < 2 + (not names(title)) or not is_whole(title):
             continue
-        if not patterns.LEANS.match(title) and not _JOINS.match(title):
-            return title
-        leaning = leaning or (title if len(names(title)) > 1 else "")
-    return leaning
+        if patterns.LEANS.match(title) or _JOINS.match(title):
+            leaning += [(one, title)] if len(names(title)) > 1 else []
+        else:
+            yield one, title
+    yield from leaning
+
+
+def _done_heading(heading: str, project: str) -> str:
+    title = as_title(heading, project) if patterns.DONE_FIRST.match(heading) else ""
+    return title if len(content_words(title)) >= 3 else ""
 
 
 def as_title(text: str, project: str) -> str:

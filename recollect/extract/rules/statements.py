@@ -23,7 +23,7 @@ from recollect.extract.rules.turns import ToolCall, Turn
 
 MOST_STATED = 3
 SURE = 0.97  # of a sentence without a cue, to be held
-AGREES = 0.75  # of a sentence with a cue, to be held
+AGREES = 0.6  # of a sentence with a cue, to be held
 PROPOSED = 0.6  # of a sentence without a cue
 HARDLY = 0.08  # below this a cue alone is not enough
 # A prompt longer than this, in characters or lines, is a document with a few own words around it.

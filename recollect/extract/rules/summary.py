@@ -67,7 +67,8 @@ class TurnResult:
     @property
     def request(self) -> str:
         """What was asked for; empty for a rule or a decision."""
-        said = (sentence for one in self.statements for sentence in one.said)
+        held = (one for one in self.statements if one.state == "current")
+        said = (sentence for one in held for sentence in one.said)
         return request(self.turn, frozenset(map(normalised, said)))
 
 

@@ -1,6 +1,6 @@
 """Claude Code (hosts.md 2)."""
 
-from recollect.hosts.facts import Facts, HookSpec
+from recollect.hosts.facts import Facts, HookSpec, ModelRun
 
 FACTS = Facts(
     name="claude-code",
@@ -11,6 +11,20 @@ FACTS = Facts(
     places=(".claude",),
     variables=("CLAUDE_CONFIG_DIR",),
     headless=("-p", "{}"),
+    model_run=ModelRun(
+        route="json",
+        arguments=(
+            *("-p", "--output-format", "json", "--setting-sources", "", "--strict-mcp-config"),
+            *("--tools", "", "--no-session-persistence", "--system-prompt", "{system}"),
+        ),
+        model="claude-haiku-5-5",
+        own_tokens=1500,
+        without=(
+            *("ANTHROPIC_API_KEY", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"),
+            "CLAUDE_CODE_SSE_PORT",
+        ),
+        places=("~/.local/bin/claude", "~/.claude/local/claude"),
+    ),
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),

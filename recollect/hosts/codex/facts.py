@@ -1,6 +1,6 @@
 """Codex CLI (hosts.md 3)."""
 
-from recollect.hosts.facts import Facts, HookSpec
+from recollect.hosts.facts import Facts, HookSpec, ModelRun
 
 FACTS = Facts(
     name="codex",
@@ -11,6 +11,16 @@ FACTS = Facts(
     places=(".codex",),
     variables=("CODEX_HOME",),
     headless=("exec", "--skip-git-repo-check", "{}"),
+    model_run=ModelRun(
+        route="json lines",
+        arguments=(
+            *("exec", "--skip-git-repo-check", "--ephemeral", "--disable", "hooks", "--json"),
+            *("-s", "read-only", "-"),
+        ),
+        servers=("CODEX_HOME", ".codex", "config.toml"),
+        server_arguments=("-c", "mcp_servers.{}.enabled=false"),
+        own_tokens=11_000,
+    ),
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),

@@ -1,6 +1,6 @@
 """GitHub Copilot CLI (hosts.md 5)."""
 
-from recollect.hosts.facts import Facts, HookSpec
+from recollect.hosts.facts import Facts, HookSpec, ModelRun
 
 FACTS = Facts(
     name="copilot",
@@ -11,6 +11,14 @@ FACTS = Facts(
     places=(".copilot",),
     variables=("COPILOT_HOME",),
     headless=("-p", "{}"),
+    model_run=ModelRun(
+        route="acp",
+        arguments=(
+            *("--acp", "--disable-builtin-mcps", "--no-custom-instructions"),
+            *("--disable-mcp-server", "recollect"),
+        ),
+        own_tokens=11_000,
+    ),
     hooks=(
         HookSpec("sessionStart", timeout_s=10, injects=True),
         HookSpec("userPromptSubmitted", injects=True),

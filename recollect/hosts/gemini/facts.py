@@ -1,6 +1,6 @@
 """Gemini CLI (hosts.md 4)."""
 
-from recollect.hosts.facts import Facts, HookSpec
+from recollect.hosts.facts import Facts, HookSpec, ModelRun
 
 FACTS = Facts(
     name="gemini",
@@ -11,6 +11,15 @@ FACTS = Facts(
     places=(".gemini",),
     variables=("GEMINI_CLI_HOME",),
     headless=("-p", "{}"),
+    model_run=ModelRun(
+        route="acp",
+        arguments=(
+            *("--acp", "--skip-trust", "-e", "none", "--allowed-mcp-server-names", "none"),
+            *("--approval-mode", "plan"),
+        ),
+        model="gemini-2.5-flash-lite",
+        own_tokens=9_000,
+    ),
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("BeforeAgent", injects=True),

@@ -1,6 +1,6 @@
 """OpenCode (hosts.md 7)."""
 
-from recollect.hosts.facts import Facts, HookSpec
+from recollect.hosts.facts import Facts, HookSpec, ModelRun
 
 FACTS = Facts(
     name="opencode",
@@ -10,6 +10,19 @@ FACTS = Facts(
     programs=("opencode",),
     places=(".config/opencode",),
     headless=("run", "{}"),
+    model_run=ModelRun(
+        route="acp",
+        arguments=("acp", "--pure"),
+        model_arguments=(),
+        own_tokens=2_500,
+        env=(
+            (
+                "OPENCODE_CONFIG_CONTENT",
+                '{"mcp": {"recollect": {"type": "local", "command": ["true"], "enabled": false}},'
+                ' "tools": {"*": false}}',
+            ),
+        ),
+    ),
     hooks=(
         HookSpec("session.created", timeout_s=3, injects=True),
         HookSpec("session.resumed", timeout_s=3, injects=True),

@@ -1,6 +1,6 @@
 """Qwen Code (hosts.md 6)."""
 
-from recollect.hosts.facts import Facts, HookSpec
+from recollect.hosts.facts import Facts, HookSpec, ModelRun
 
 FACTS = Facts(
     name="qwen",
@@ -10,6 +10,7 @@ FACTS = Facts(
     programs=("qwen",),
     places=(".qwen",),
     headless=("-p", "{}"),
+    model_run=ModelRun(route="acp", arguments=("--acp", "--safe-mode"), own_tokens=20_000),
     hooks=(
         HookSpec("SessionStart", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),

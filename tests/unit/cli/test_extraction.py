@@ -43,7 +43,7 @@ def test_watchers_hear_of_new_memories(runtime_home: RuntimeHome, tmp_path: path
         assert "event: memory" in until("event: run")
 
 
-@pytest.mark.parametrize("route", ["openai", "anthropic", "acp", "claude-code"])
+@pytest.mark.parametrize("route", ["openai", "anthropic", "acp", "claude-code", "agent"])
 def test_events_become_memories_by_each_route(
     route: str, alone: Terminal, tmp_path: pathlib.Path
 ) -> None:
@@ -64,8 +64,9 @@ def test_events_become_memories_by_each_route(
         home.start_extraction()
         turn(home, tmp_path / "a", "please look at billing")
         (one,) = queue_now(home)
-        assert one["last_run"]["provider"] == route, one["last_run"]
-        if route == "openai":
+        asked = {"agent": "claude-code"}.get(route, route)
+        assert one["last_run"]["provider"] == asked, one["last_run"]
+        if route in ("openai", "agent"):
             assert "tokens" in alone("status").stdout
         store = home.runtime.store
         made = [

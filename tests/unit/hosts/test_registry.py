@@ -12,10 +12,8 @@ ROOM = pathlib.Path(hosts.__file__).parent
 # Strings that are spelt like a host and mean something else, or one host as an example.
 NAMED = {
     "cli/demo.py": "the agent that the demonstration plays",
-    "core/settings.py": "the provider that runs Claude Code in headless mode",
+    "core/settings.py": "the agents that can be the model, and the provider claude-code",
     "llm/choose.py": "that provider",
-    "llm/claude_code.py": "that provider",
-    "llm/meter.py": "that provider",
 }
 
 

@@ -9,13 +9,21 @@ from typing import Any
 
 import pytest
 
-from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused, ProviderTimeout
+from recollect.core.errors import (
+    BadSetting,
+    ProviderDown,
+    ProviderError,
+    ProviderRefused,
+    ProviderTimeout,
+)
+from recollect.core.settings import checked
+from recollect.hosts import registry
 from recollect.hosts.kiro_cli.facts import COMPRESSOR, RECONCILER
 from recollect.hosts.kiro_cli.facts import MODEL as KIRO_MODEL
 from recollect.llm import child_process
 from recollect.llm.acp import AcpProvider
-from recollect.llm.base import ModelRequest, Purpose
-from recollect.llm.claude_code import MODEL, ClaudeCodeProvider
+from recollect.llm.base import ModelRequest, Provider, Purpose
+from recollect.llm.choose import of_agent
 from tests.fakes import claude_cli, hooks
 from tests.fakes.acp_agent import acp_command, children_of_group
 from tests.fakes.waiting import PATIENCE_S, wait_until
@@ -169,14 +177,15 @@ def test_a_model_that_the_agent_does_not_offer_is_refused(notes: Path) -> None:
 
 @pytest.fixture
 def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    def install(how: str, **more: Any) -> tuple[ClaudeCodeProvider, Path]:
-        found = claude_cli.install(tmp_path / "bin", how, **more)
+    def install(how: str, host: str = "claude-code", **more: Any) -> tuple[Provider, Path]:
+        program = registry.facts()[host].programs[0]
+        found = claude_cli.install(tmp_path / "bin", how, program=program, **more)
         monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-not-for-this")
         monkeypatch.setenv("CLAUDECODE", "1")
         empty = tmp_path / "empty"
         empty.mkdir()
-        return ClaudeCodeProvider("", str(empty)), found
+        return of_agent(host, "", str(empty)), found
 
     return install
 
@@ -191,7 +200,8 @@ def test_claude_is_asked_in_isolation(how: str, put: Any, tmp_path: Path) -> Non
     argv = " ".join(seen["argv"])
     assert seen["prompt"] == prompt
     for flags in (
-        "-p --model " + MODEL, "--output-format json", "--setting-sources  --strict-mcp-config",
+        "--model claude-haiku-5-5", "-p --output-format json",
+        "--setting-sources  --strict-mcp-config",
         "--tools  --no-session-persistence", "--system-prompt Answer in XML.",
     ):  # fmt: skip
         assert flags in argv
@@ -220,6 +230,69 @@ def test_claude_fails_in_words_of_ours_and_leaves_nobody(
         provider.complete(ask(timeout_s))
     seen: Any = claude_cli.seen(path)
     assert children_of_group(seen["group"]) == []
+
+
+# --- other agents ---------------------------------------------------------------------------------
+
+
+def test_codex_is_asked_in_isolation_and_its_events_are_read(
+    put: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config.toml").write_text('[mcp_servers.mail]\ncommand = "mail"\n')
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    provider, path = put("answer", "codex")
+    done = provider.complete(ask())
+    assert (done.text, done.input_tokens, done.output_tokens) == ("an answer", 5, 3)
+    assert (provider.name, done.model) == ("codex", "chosen by the agent")
+    seen: dict[str, Any] = claude_cli.seen(path)
+    argv = " ".join(seen["argv"])
+    assert (
+        "--ephemeral --disable hooks --json" in argv and "-c mcp_servers.mail.enabled=false" in argv
+    )
+    assert seen["prompt"] == "Answer in XML.\n\nWhat <happened>?"
+    assert seen["env"]["RECOLLECT_INTERNAL"] == "1" and seen["cwd"] == str(tmp_path / "empty")
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "said"),
+    [
+        ("crash", ProviderDown, "codex ended before it answered .exit code 7.*it broke"),
+        ("garbage", ProviderDown, "codex answered what is not its JSON"),
+        ("not signed in", ProviderRefused, "codex refused: Not logged in"),
+        ("over-long", ProviderRefused, "more than 500 tokens"),
+    ],
+)
+def test_codex_fails_in_words_of_ours(
+    how: str, error: type[ProviderError], said: str, put: Any
+) -> None:
+    provider, _ = put(how, "codex")
+    with pytest.raises(error, match=said):
+        provider.complete(ask())
+
+
+@pytest.mark.parametrize("host", ["gemini", "qwen", "copilot", "opencode"])
+def test_agents_that_speak_the_protocol_are_asked_by_it(
+    host: str, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / registry.facts()[host].programs[0]
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nexec {acp_command('answer', notes=notes, text='fine')}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    provider = of_agent(host, "", str(tmp_path))
+    done = provider.complete(ask())
+    run = registry.facts()[host].model_run
+    assert run is not None and done.text == "fine" and provider.name == host
+    assert done.estimated and done.input_tokens > run.own_tokens
+    assert provider.model == (run.model or "chosen by the agent")
+
+
+def test_the_setting_takes_every_agent_that_can_be_asked() -> None:
+    able = {name for name, facts in registry.facts().items() if facts.model_run}
+    for name in able:
+        assert checked("agent", name) == name
+    with pytest.raises(BadSetting):
+        checked("agent", "windsurf")
 
 
 def test_claude_that_does_not_count_is_estimated(put: Any) -> None:

@@ -274,8 +274,11 @@ def test_every_price_is_plausible() -> None:
 
 
 def test_every_pinned_model_has_a_price() -> None:
+    from recollect.hosts import registry
     from recollect.hosts.kiro_cli import facts as kiro
-    from recollect.llm import anthropic, claude_code, openai
+    from recollect.llm import anthropic, openai
 
-    for model in (kiro.MODEL, anthropic.MODEL, claude_code.MODEL, openai.MODEL):
+    runs = [facts.model_run for facts in registry.facts().values()]
+    of_agents = [run.model for run in runs if run is not None and run.model]
+    for model in (kiro.MODEL, anthropic.MODEL, openai.MODEL, *of_agents):
         assert price_of(model), model
