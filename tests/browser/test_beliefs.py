@@ -21,9 +21,7 @@ def stored(daemon: RealDaemon, record_id: str) -> dict[str, Any]:
 
 def row(page: Page, title: str) -> Locator:
     whole = re.compile(rf"^\s*{re.escape(title)}\s*$")
-    return page.locator("[data-belief]").filter(
-        has=page.locator(".title").filter(has_text=whole)
-    )
+    return page.locator("[data-belief]").filter(has=page.locator(".title").filter(has_text=whole))
 
 
 def test_beliefs_are_grouped_by_project_and_what_holds_everywhere_comes_first(

@@ -1,4 +1,4 @@
-"""`/api/stats`, `/api/week`, `/api/report`, `/api/analytics`, `/api/alarms`: statistics, warnings."""
+"""`/api/stats`, `/api/week`, `/api/report`, `/api/analytics`, `/api/alarms`: figures, warnings."""
 
 from msgspec import structs
 
@@ -6,8 +6,8 @@ from recollect.core.values import Value
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import alarms, analytics, report
-from recollect.service import week as weeks
 from recollect.service import effect as effects
+from recollect.service import week as weeks
 from recollect.service.alarms import Alarm
 from recollect.service.analytics import (
     AnalyticsOverview,

@@ -263,9 +263,9 @@ function Use({ data, span }) {
 
 function Live() {
   return html`
-    <section class="card" aria-label="Live">
+    <section class="card" aria-label="Happening now">
       <header>
-        <h2>Live</h2>
+        <h2>Happening now</h2>
         <a class="push small" href=${href("sessions")}>Sessions</a>
       </header>
       <${Active} />
