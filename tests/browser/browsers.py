@@ -56,12 +56,12 @@ def _environment() -> dict[str, str | float | bool]:
     return {name: value for name, value in os.environ.items() if name != "DBUS_SESSION_BUS_ADDRESS"}
 
 
-def enter(context: BrowserContext, daemon: RealDaemon, view: str = "now") -> Page:
+def enter(context: BrowserContext, daemon: RealDaemon, view: str = "week") -> Page:
     """A page that came in through the one-time link, as `recollect open` does it."""
     page = context.new_page()
     page.goto(daemon.client.ask("POST", "/api/open")["url"])
     page.wait_for_selector("nav")
-    if view != "now":
+    if view != "week":
         page.goto(f"http://127.0.0.1:{daemon.port}/#/{view}")
     return page
 
@@ -82,6 +82,21 @@ TOPICS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("Search index grew without bound", "Deleted rows were never compacted.",
      ("search", "database"), ("src/index.py",)),
 )  # fmt: skip
+RULES = (
+    ("constraint", "Amounts are integers in cents, never floats"),
+    ("decision", "Webhooks go through the queue, not through the request"),
+    ("constraint", "Migrations may only add columns; removal waits for the next release"),
+    ("heuristic", "Look at the slow query log before adding an index"),
+    ("rejected", "GraphQL for the public API: clients wanted plain REST"),
+    ("decision", "Feature flags live in the database, with an owner and an end date"),
+    ("constraint", "Every outgoing call has a timeout of at most ten seconds"),
+    ("heuristic", "Run one worker locally when a test of the queue hangs"),
+    ("decision", "Prices are stored without tax; tax is added when they are shown"),
+    ("constraint", "No customer data in log lines"),
+    ("rejected", "Redis for sessions: the database is fast enough"),
+    ("decision", "The storefront renders on the server"),
+    ("heuristic", "Compare with last week's export when totals look wrong"),
+)
 TYPES = ("error", "discovery", "tool_use", "decision", "pattern")
 
 
@@ -105,6 +120,9 @@ def furnish(daemon: RealDaemon, home: pathlib.Path, memories: int = 60) -> list[
         }
         if number % 4 == 0:
             kind = dice.choice(("constraint", "decision", "heuristic", "rejected"))
+            if number >= len(TOPICS):
+                kind, body["title"] = RULES[number // 4 % len(RULES)]
+                body["content"] = ""
             daemon.client.ask("POST", "/api/knowledge", {**body, "type": kind})
         else:
             kind = TYPES[number % len(TYPES)]

@@ -12,9 +12,7 @@ from typing import Any
 from tests.browser.browsers import chromium, contradict, enter, furnish
 from tests.fakes.daemons import RealDaemon, real_daemon
 
-VIEWS = (
-    "now", "beliefs", "memories", "why", "graph", "timeline", "sessions", "insights", "settings",
-)  # fmt: skip
+VIEWS = ("week", "beliefs", "memories", "sessions", "why", "graph", "timeline", "settings")
 SHAPES: dict[str, Any] = {
     "light": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "dark"},

@@ -1,5 +1,6 @@
 """Deciding about beliefs in a real browser: keep, correct, forget, where they hold, undo."""
 
+import re
 from typing import Any
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -19,7 +20,8 @@ def stored(daemon: RealDaemon, record_id: str) -> dict[str, Any]:
 
 
 def row(page: Page, title: str) -> Locator:
-    return page.locator("[data-belief]").filter(has=page.get_by_text(title, exact=True))
+    whole = re.compile(rf"^\s*{re.escape(title)}\s*$")
+    return page.locator("[data-belief]").filter(has=page.locator(".title").filter(has_text=whole))
 
 
 def test_beliefs_are_grouped_by_project_and_what_holds_everywhere_comes_first(

@@ -1,4 +1,4 @@
-"""`/api/stats`, `/api/report`, `/api/analytics`, `/api/alarms`: statistics and warnings."""
+"""`/api/stats`, `/api/week`, `/api/report`, `/api/analytics`, `/api/alarms`: figures, warnings."""
 
 from msgspec import structs
 
@@ -7,6 +7,7 @@ from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import alarms, analytics, report
 from recollect.service import effect as effects
+from recollect.service import week as weeks
 from recollect.service.alarms import Alarm
 from recollect.service.analytics import (
     AnalyticsOverview,
@@ -20,6 +21,7 @@ from recollect.service.analytics import (
 from recollect.service.effect import Effect, EffectQuery
 from recollect.service.report import Report, ReportQuery
 from recollect.service.scope import Scope
+from recollect.service.week import Week, WeekQuery
 
 
 class ActivityByDay(Value, frozen=True, kw_only=True):
@@ -56,6 +58,10 @@ class Alarms(Value, frozen=True, kw_only=True):
 
 def stats(runtime: ServerRuntime, asked: Scope) -> StatsAnswer:
     return analytics.stats(runtime, asked)
+
+
+def week(runtime: ServerRuntime, asked: WeekQuery) -> Week:
+    return weeks.week(runtime, asked)
 
 
 def make_report(runtime: ServerRuntime, asked: ReportQuery) -> Report:
@@ -111,6 +117,10 @@ def list_alarms(runtime: ServerRuntime, asked: NoParameters) -> Alarms:
 
 ENDPOINTS = (
     Endpoint("GET", "/api/stats", "Counts of what is stored.", stats, StatsAnswer, Scope),
+    Endpoint(
+        "GET", "/api/week", "What was learned and ended, what waits, what was used.",
+        week, Week, WeekQuery,
+    ),
     Endpoint(
         "GET", "/api/report", "What happened in a period, as data or Markdown.",
         make_report, Report, ReportQuery,

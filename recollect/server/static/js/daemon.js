@@ -4,6 +4,7 @@ import { call, get, patch, post, remove } from "./api.js";
 const id = encodeURIComponent;
 
 export const health = () => get("/healthz");
+export const week = (filters) => get("/api/week", filters);
 export const alarms = () => get("/api/alarms");
 export const stats = (project) => get("/api/stats", { project });
 export const kinds = () => get("/api/kinds");
@@ -22,7 +23,6 @@ export const move = (record, project) => post(`/api/memories/${id(record)}/move`
 export const feedback = (record, verdict) =>
   post("/api/feedback", { record_id: record.record_id, namespace: record.namespace, verdict });
 export const operations = (filters) => get("/api/operations", filters);
-export const timeline = (filters, signal) => get("/api/timeline", filters, signal);
 
 export const receipts = (filters, signal) => get("/api/receipts", filters, signal);
 export const receipt = (name) => get(`/api/receipts/${id(name)}`);

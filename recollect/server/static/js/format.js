@@ -44,7 +44,7 @@ export const ms = (us) =>
     ? `${(us / 1e6).toFixed(1)} s`
     : us >= 1000
       ? `${(us / 1000).toFixed(us < 1e4 ? 1 : 0)} ms`
-      : `${us} µs`;
+      : `${Math.round(us)} µs`;
 export const bytes = (value) => {
   let size = value ?? 0;
   for (const unit of ["B", "KB", "MB", "GB"]) {

@@ -12,23 +12,21 @@ import { Empty, Section, useData } from "./parts/states.js";
 import { Toasts } from "./parts/toast.js";
 import { Beliefs } from "./views/beliefs.js";
 import { Graph } from "./views/graph.js";
-import { Insights } from "./views/insights.js";
 import { Memories } from "./views/memories.js";
-import { Now } from "./views/now.js";
 import { Sessions } from "./views/sessions.js";
 import { Settings } from "./views/settings.js";
 import { Timeline } from "./views/timeline.js";
+import { ThisWeek } from "./views/week.js";
 import { Why } from "./views/why.js";
 
 const VIEWS = {
-  now: ["Now", Now],
+  week: ["This week", ThisWeek],
   beliefs: ["Beliefs", Beliefs],
   memories: ["Memories", Memories],
+  sessions: ["Sessions", Sessions],
   why: ["Why", Why],
   graph: ["Graph", Graph],
   timeline: ["Timeline", Timeline],
-  sessions: ["Sessions", Sessions],
-  insights: ["Insights", Insights],
   settings: ["Settings", Settings],
 };
 const LINK = {
@@ -38,8 +36,14 @@ const LINK = {
 };
 
 const Lost = () => html`
-  <${Empty} title="There is no such page"><p><a href="#/now">Go to Now</a></p><//>
+  <${Empty} title="There is no such page"><p><a href="#/week">Go to This week</a></p><//>
 `;
+
+// The address is the view's: going to the content must not change it.
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("main").focus();
+}
 
 function App() {
   const { view } = route.value;
@@ -59,10 +63,10 @@ function App() {
   const [tone, words] = LINK[connection.value];
   return html`
     <div>
-      <a class="skip" href="#main">Skip to the content</a>
+      <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
       <div class="frame">
         <div class="side">
-          <a class="brand" href="#/now">
+          <a class="brand" href="#/week">
             <img src="/static/icon.svg" alt="" />
             Recollect
           </a>

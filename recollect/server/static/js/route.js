@@ -2,7 +2,7 @@
 import { signal } from "./html.js";
 
 function parse() {
-  const [path, query = ""] = (location.hash.replace(/^#\/?/, "") || "now").split("?");
+  const [path, query = ""] = (location.hash.replace(/^#\/?/, "") || "week").split("?");
   const [view, ...rest] = path.split("/");
   const decoded = rest.map((part) => {
     try {

@@ -1,10 +1,10 @@
-// One belief as a row, with what one can do about it: keep, correct, forget, change how far it
+// Beliefs as rows, with what one can do about each: keep, correct, forget, change how far it
 // holds. Every change can be undone.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
-import { projects } from "../projects.js";
+import { nameOf, projects } from "../projects.js";
 import { href } from "../route.js";
-import { ago, plural, when } from "../format.js";
+import { ago, count, plural, when } from "../format.js";
 import { Dialog } from "./dialog.js";
 import { Badge, Kind } from "./pieces.js";
 import { toast, toastError } from "./toast.js";
@@ -16,6 +16,7 @@ const SOURCE = {
   observed: "seen in the work",
   inferred: "inferred",
 };
+const FEW = 30;
 const KEEP = { proposed: "Keep", disputed: "This one holds", ended: "Holds again" };
 const REACH = [
   ["project", "In its project"],
@@ -51,16 +52,18 @@ function Place({ record }) {
   return null;
 }
 
-export function Belief({ record, titles = {}, again, label = "li" }) {
+// `kept`: the ids of those that a person said to keep; with it, what holds has that button, too.
+// `mixed`: among rows of other projects, it names its own.
+function Belief({ record, titles = {}, kept, mixed, again, label }) {
   const [dialog, open] = useState("");
-  const act = async (event, work, words) => {
-    // The row may go away: the next one takes the focus, so that one can go on by keyboard.
+  const act = async (event, work, words, stays = false) => {
+    // The row goes away: the next one takes the focus, so that one can go on by keyboard.
     const row = event.target.closest?.("[data-belief]");
     const near = row?.nextElementSibling ?? row?.previousElementSibling;
     open("");
     try {
       const done = await work();
-      near?.querySelector("button")?.focus();
+      if (!stays) near?.querySelector("button")?.focus();
       toast(words, { act: () => undo((done.operation ?? done).op_id, again) });
       again();
     } catch (error) {
@@ -92,6 +95,7 @@ export function Belief({ record, titles = {}, again, label = "li" }) {
           </p>
         `)}
         <p class="small faint">
+          ${mixed ? `${nameOf(record.namespace)} · ` : ""}
           ${ended ? html`
             Ended <time title=${when(record.valid_until)}>${ago(record.valid_until)}</time>${" "}
             by ${endedBy(record, titles)} · held since ${when(record.valid_from)}
@@ -109,6 +113,15 @@ export function Belief({ record, titles = {}, again, label = "li" }) {
             ${KEEP[state]}
           </button>
         ` : null}
+        ${kept && state === "current" ? html`
+          <button
+            aria-pressed=${kept.includes(id)}
+            onClick=${(event) =>
+              act(event, () => daemon.feedback(record, "useful"), "Kept.", true)
+            }>
+            ${kept.includes(id) ? "Kept" : "Keep"}
+          </button>
+        ` : null}
         ${ended ? null : html`
           <button onClick=${() => open("correct")}>Correct</button>
           <button
@@ -116,7 +129,9 @@ export function Belief({ record, titles = {}, again, label = "li" }) {
             onClick=${(event) => act(event, () => daemon.drop(id), "It no longer holds.")}>
             Forget
           </button>
-          <button class="plain" onClick=${() => open("reach")}>Where…</button>
+          ${kept ? null : html`
+            <button class="plain" onClick=${() => open("reach")}>Where…</button>
+          `}
         `}
       </div>
       ${dialog === "correct" ? html`
@@ -135,6 +150,56 @@ export function Belief({ record, titles = {}, again, label = "li" }) {
         />
       ` : null}
     <//>
+  `;
+}
+
+// By namespace, in the order of the newest; what holds everywhere comes first.
+export function grouped(items) {
+  const groups = Map.groupBy(items, (one) => one.namespace);
+  const place = ([namespace]) => (namespace.includes("/project/") ? 1 : 0);
+  return [...groups].sort((a, b) => place(a) - place(b));
+}
+
+// The beliefs of one project: those that contradict each other side by side, then the others.
+export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
+  const [all, showAll] = useState(false);
+  const disputes = Map.groupBy(
+    items.filter((one) => one.state === "disputed"),
+    (one) => one.ended_by || one.record_id,
+  );
+  const pairs = [...disputes].filter(([, sides]) => sides.length > 1);
+  const paired = new Set(pairs.flatMap(([, sides]) => sides));
+  const rest = items.filter((one) => !paired.has(one));
+  const shown = all ? rest : rest.slice(0, few);
+  return html`
+    <section class="card beliefs" aria-label=${name}>
+      <header>
+        <h2>${name}</h2>
+        <span class="faint small">${note ?? count(items.length)}</span>
+      </header>
+      ${pairs.map(([key, sides]) => html`
+        <div key=${key} class="dispute" role="group" aria-label="These contradict each other">
+          <p class="small soft">These contradict each other. Which one holds?</p>
+          <div class="sides">
+            ${sides.map((one) => html`
+              <${Belief} key=${one.record_id} label="div" record=${one} ...${more} />
+            `)}
+          </div>
+        </div>
+      `)}
+      ${shown.length ? html`
+        <ul class="items">
+          ${shown.map((one) => html`
+            <${Belief} key=${one.record_id} label="li" record=${one} ...${more} />
+          `)}
+        </ul>
+      ` : null}
+      ${shown.length < rest.length ? html`
+        <p class="state small">
+          <button onClick=${() => showAll(true)}>Show all ${count(rest.length)}</button>
+        </p>
+      ` : null}
+    </section>
   `;
 }
 

@@ -9,17 +9,18 @@ import { Badge, Kind } from "./pieces.js";
 
 export const palette = signal(false);
 const VIEWS = [
-  "now",
-  "beliefs",
-  "memories",
-  "why",
-  "graph",
-  "timeline",
-  "sessions",
-  "insights",
-  "settings",
+  ["week", "This week"],
+  ["beliefs", "Beliefs"],
+  ["memories", "Memories"],
+  ["sessions", "Sessions"],
+  ["why", "Why"],
+  ["graph", "Graph"],
+  ["timeline", "Timeline"],
+  ["settings", "Settings"],
 ];
 const WAIT_MS = 140;
+
+const close = () => (palette.value = false);
 
 export function Palette() {
   const [text, setText] = useState("");
@@ -29,12 +30,13 @@ export function Palette() {
   const box = useRef(null);
   useEffect(() => box.current?.focus(), []);
   useEffect(() => {
-    const views = VIEWS.filter((name) => name.includes(text.toLowerCase())).map((name) => ({
-      key: name,
-      to: href(name),
-      badge: "View",
-      title: name[0].toUpperCase() + name.slice(1),
-    }));
+    addEventListener("hashchange", close);
+    return () => removeEventListener("hashchange", close);
+  }, []);
+  useEffect(() => {
+    const views = VIEWS.filter(([, title]) =>
+      title.toLowerCase().includes(text.toLowerCase()),
+    ).map(([name, title]) => ({ key: name, to: href(name), badge: "View", title }));
     setAt(0);
     if (!text.trim()) {
       setFound(views);
@@ -72,7 +74,6 @@ export function Palette() {
       stop.abort();
     };
   }, [text]);
-  const close = () => (palette.value = false);
   const keys = (event) => {
     if (event.key === "ArrowDown") setAt((i) => Math.min(found.length - 1, i + 1));
     else if (event.key === "ArrowUp") setAt((i) => Math.max(0, i - 1));

@@ -6,7 +6,7 @@ import { href } from "../route.js";
 import { ago, FRESH, ms, plural, short, TRIGGER, when } from "../format.js";
 
 const PATHS = {
-  now: "M3 12h4l3 8 4-16 3 8h4",
+  week: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4",
   beliefs: "M6 3h12v18l-6-4.5L6 21zM9 9.5l2 2 4-4",
   memories: "M4 5h16M4 12h16M4 19h10",
   why:
@@ -17,7 +17,6 @@ const PATHS = {
     "M9 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM7.8 5.6l8.3 1.2M6.5 7l2 9M16.6 8.6l-6.3 8",
   timeline: "M12 3v18M12 7h7M12 12H5M12 17h7",
   sessions: "M4 5h16v11H9l-5 4z",
-  insights: "M4 20V10M10 20V4M16 20v-8M22 20H2",
   settings: "M4 7h10M18 7h2M4 17h2M10 17h10M16 5v4M8 15v4",
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
   pin: "M12 17v5M7 3h10l-2 7 3 4H6l3-4z",

@@ -5,13 +5,12 @@ import { html, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { count, when } from "../format.js";
-import { Belief, Correct } from "../parts/belief.js";
+import { BeliefGroup, Correct, grouped } from "../parts/belief.js";
 import { Badge, Segments } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
 import { undo } from "../parts/undo.js";
 
-const FEW = 30;
 const LIVE = ["memory", "removed", "run", "reset"];
 const SURE = { corrected: "good", stated: "good", observed: "info", inferred: "" };
 const LEAD = {
@@ -91,7 +90,7 @@ const Listed = ({ show, state }) => html`
     ${(data) => html`
       <div class="grid">
         ${grouped(data.items).map(([namespace, items]) => html`
-          <${Group}
+          <${BeliefGroup}
             key=${namespace}
             name=${nameOf(namespace)}
             items=${items}
@@ -103,61 +102,6 @@ const Listed = ({ show, state }) => html`
     `}
   <//>
 `;
-
-// By namespace, in the order of the newest; what holds everywhere comes first.
-function grouped(items) {
-  const groups = Map.groupBy(items, (one) => one.namespace);
-  const place = ([namespace]) => (namespace.includes("/project/") ? 1 : 0);
-  return [...groups].sort((a, b) => place(a) - place(b));
-}
-
-function Group({ name, items, titles, again }) {
-  const [all, showAll] = useState(false);
-  const disputes = Map.groupBy(
-    items.filter((one) => one.state === "disputed"),
-    (one) => one.ended_by || one.record_id,
-  );
-  const pairs = [...disputes].filter(([, sides]) => sides.length > 1);
-  const paired = new Set(pairs.flatMap(([, sides]) => sides));
-  const rest = items.filter((one) => !paired.has(one));
-  const shown = all ? rest : rest.slice(0, FEW);
-  return html`
-    <section class="card" aria-label=${name}>
-      <header>
-        <h2>${name}</h2>
-        <span class="faint small">${count(items.length)}</span>
-      </header>
-      ${pairs.map(([key, sides]) => html`
-        <div key=${key} class="dispute" role="group" aria-label="These contradict each other">
-          <p class="small soft">These contradict each other. Which one holds?</p>
-          <div class="sides">
-            ${sides.map((one) => html`
-              <${Belief}
-                key=${one.record_id}
-                label="div"
-                record=${one}
-                titles=${titles}
-                again=${again}
-              />
-            `)}
-          </div>
-        </div>
-      `)}
-      ${shown.length ? html`
-        <ul class="items">
-          ${shown.map((one) => html`
-            <${Belief} key=${one.record_id} record=${one} titles=${titles} again=${again} />
-          `)}
-        </ul>
-      ` : null}
-      ${shown.length < rest.length ? html`
-        <p class="state small">
-          <button onClick=${() => showAll(true)}>Show all ${count(rest.length)}</button>
-        </p>
-      ` : null}
-    </section>
-  `;
-}
 
 function Facts({ project }) {
   const state = useData(

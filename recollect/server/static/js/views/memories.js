@@ -5,6 +5,7 @@ import { kindOptions, typeOptions } from "../kinds.js";
 import { news } from "../live.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { go, refine, route } from "../route.js";
+import { ms } from "../format.js";
 import { VirtualList } from "../parts/list.js";
 import { MemoryLine, Segments } from "../parts/pieces.js";
 import { Empty, Failure, Loading, Section } from "../parts/states.js";
@@ -184,7 +185,7 @@ export function Memories() {
               ${list.answer && params.q ? html`
                 <span class="push small faint">
                   ${list.answer.semantic ? "" : "by words only · "}
-                  ${list.answer.latency_ms} ms
+                  ${ms(list.answer.latency_ms * 1000)}
                 </span>
               ` : null}
             </header>

@@ -1,13 +1,12 @@
-// Insights: activity, what is learned, how fast recall is, how much is injected, what it costs.
+// Figures over time: activity, kinds of memories, how fast recall is, how much is injected.
 import * as daemon from "../daemon.js";
 import { html } from "../html.js";
 import { pluralOf } from "../kinds.js";
-import { ProjectFilter } from "../projects.js";
-import { href, refine, route } from "../route.js";
-import { count, plural } from "../format.js";
-import { Lines } from "../parts/chart.js";
-import { Metric } from "../parts/pieces.js";
-import { Card, Empty, Failure, Section, useData } from "../parts/states.js";
+import { href } from "../route.js";
+import { count, ms, plural } from "../format.js";
+import { Lines } from "./chart.js";
+import { Metric } from "./pieces.js";
+import { Card, Empty, Failure, Section, useData } from "./states.js";
 
 const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const seconds = (day) => new Date(day).getTime() / 1000;
@@ -33,28 +32,11 @@ const tokenLines = (points) => ({
   series: [{ label: "Tokens", values: points.map((one) => one.tokens) }],
 });
 
-export function Insights() {
-  const { params } = route.value;
-  const asked = { project: params.project, days: params.days ?? 30 };
+export function Figures({ project, days }) {
+  const asked = { project, days };
   const key = JSON.stringify(asked);
   return html`
     <div>
-      <div class="head">
-        <h1>Insights</h1>
-        <p class="lead">How your memory grows, and what it does for you.</p>
-      </div>
-      <div class="filters">
-        <${ProjectFilter} />
-        <select
-          aria-label="Period"
-          value=${String(asked.days)}
-          onChange=${(event) => refine({ days: event.target.value })}>
-          <option value="7">Last 7 days</option>
-          <option value="30">Last 30 days</option>
-          <option value="90">Last 90 days</option>
-          <option value="365">Last year</option>
-        </select>
-      </div>
       <${Section}><${Overview} asked=${asked} k=${key} /><//>
       <div class="grid half">
         <${Section}>
@@ -94,7 +76,8 @@ export function Insights() {
             none=${(data) => !data.timeline.length}>
             ${(data) => html`
               <p class="small soft">
-                Latest recalls: median ${data.p50_ms} ms, 95th percentile ${data.p95_ms} ms.
+                Latest recalls: median ${ms(data.p50_ms * 1000)}, 95th percentile${" "}
+                ${ms(data.p95_ms * 1000)}.
               </p>
               <${Lines}
                 label="Recall latency per day"
@@ -165,11 +148,6 @@ export function Insights() {
             ${(data) => html`
               <${Gate} runs=${data.items.map((one) => one.last_run).filter(Boolean)} />
             `}
-          <//>
-        <//>
-        <${Section}>
-          <${Chart} title="Language models" load=${daemon.queue} k=${key} none=${() => false}>
-            ${(data) => html`<${Cost} data=${data} />`}
           <//>
         <//>
       </div>
@@ -258,29 +236,5 @@ function Gate({ runs }) {
       </p>
       <${Bars} items=${ordered(dropped)} />
     </div>
-  `;
-}
-
-function Cost({ data }) {
-  const { provider, budget } = data.extraction;
-  if (!provider || provider === "none")
-    return html`
-      <p>
-        Extraction uses rules. No language model is called, nothing leaves this machine, nothing
-        is spent.
-      </p>
-    `;
-  return html`
-    <dl class="facts">
-      <dt>Provider</dt>
-      <dd>${provider}</dd>
-      <dt>Today</dt>
-      <dd>
-        ${count(budget.tokens)} of ${count(budget.daily_tokens)} tokens,${" "}
-        ${plural(budget.calls, "call")}
-      </dd>
-      <dt>Cost</dt>
-      <dd>about $${budget.usd.toFixed(3)} of $${budget.daily_usd}</dd>
-    </dl>
   `;
 }

@@ -1,0 +1,405 @@
+// This week: what was learned and changed, what waits for a decision, what agents were told and
+// what never was used, whether all is well and what it costs. Live.
+import * as daemon from "../daemon.js";
+import { html, useEffect, useState } from "../html.js";
+import { feed } from "../live.js";
+import { nameOf, ProjectFilter } from "../projects.js";
+import { href, refine, route } from "../route.js";
+import { ago, count, plural, sessionState, short } from "../format.js";
+import { BeliefGroup, grouped } from "../parts/belief.js";
+import { Figures } from "../parts/figures.js";
+import { Ago, Badge, Kind, ReceiptLine } from "../parts/pieces.js";
+import { Empty, Section, Shown, useData } from "../parts/states.js";
+import { toast, toastError } from "../parts/toast.js";
+
+const LIVE = ["memory", "summary", "removed", "receipt", "run", "reset"];
+const MINUTE_MS = 60_000;
+const SPANS = [
+  ["1", "Today"],
+  ["7", "This week"],
+  ["30", "This month"],
+];
+const IN = { 1: "today", 7: "this week", 30: "this month" };
+
+export function ThisWeek() {
+  const { params } = route.value;
+  const days = IN[params.days] ? params.days : "7";
+  const asked = { project: params.project, days };
+  const state = useData(() => daemon.week(asked), JSON.stringify(asked), LIVE);
+  return html`
+    <div>
+      <div class="head">
+        <h1>${SPANS.find(([name]) => name === days)[1]}</h1>
+        <div class="row-line push">
+          <${ProjectFilter} />
+          <select
+            aria-label="Period"
+            value=${days}
+            onChange=${(event) => refine({ days: event.target.value })}>
+            ${SPANS.map(([name, words]) => html`
+              <option key=${name} value=${name}>${words}</option>
+            `)}
+          </select>
+        </div>
+      </div>
+      <${Section}><${Health} week=${state.data} span=${IN[days]} /><//>
+      <div class="grid two">
+        <${Section}>
+          <${Shown} state=${state}>
+            ${(data) => html`<${Learned} data=${data} again=${state.again} span=${IN[days]} />`}
+          <//>
+        <//>
+        <div class="grid">
+          <${Section}><${Told} project=${params.project} data=${state.data} /><//>
+          <${Section}><${Use} data=${state.data} span=${IN[days]} /><//>
+          <${Section}><${Live} /><//>
+        </div>
+      </div>
+      <${Section}><${More} ...${asked} /><//>
+    </div>
+  `;
+}
+
+// One line that says whether all is well, one that says what it costs; and what is not well.
+function Health({ week, span }) {
+  const health = useData(daemon.health, "", ["run", "reset"]);
+  const alarms = useData(daemon.alarms, "", ["run", "session", "reset"]);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      health.again();
+      alarms.again();
+    }, MINUTE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const error = health.error ?? alarms.error;
+  if (error)
+    return html`
+      <div class="notice bad" role="alert">
+        ${error.message} ${error.hint ? html`<code>${error.hint}</code>` : null}
+      </div>
+    `;
+  if (!health.data || !alarms.data) return null;
+  const serious = alarms.data.items.filter((one) => one.level !== "note");
+  const heard = Object.entries(health.data.hosts ?? {}).sort((a, b) => (a[1] < b[1] ? 1 : -1));
+  const { provider, budget } = health.data.extraction ?? {};
+  return html`
+    <div>
+      ${alarms.data.items.map((one) => html`
+        <div
+          key=${one.name + one.message}
+          class=${`notice ${one.level === "error" ? "bad" : ""}`}
+          role="alert">
+          <span>${one.message}</span>
+          ${one.hint ? html`<code class="push">${one.hint}</code>` : null}
+        </div>
+      `)}
+      <div class="card lines">
+        <p>
+          <i class=${`dot ${serious.length ? "warn" : "good"}`}></i>
+          <span>
+            <a href=${href("settings")}>
+              ${serious.length ? plural(serious.length, "warning") : "All is well"}
+            </a>
+            ${heard.length
+              ? `. Last heard: ${heard
+                  .slice(0, 3)
+                  .map(([name, at]) => `${name} ${ago(at)}`)
+                  .join(", ")}.`
+              : ". No agent was heard yet."}
+          </span>
+        </p>
+        <p>
+          <i class="dot"></i>
+          <span>
+            ${week
+              ? `${plural(week.tokens, "token")} in ${plural(week.briefs, "brief")} ${span}. `
+              : ""}
+            ${!provider || provider === "none"
+              ? "No language model is called; nothing is spent."
+              : `${provider} today: ${count(budget.tokens)} of ${count(budget.daily_tokens)} ` +
+                `tokens, about $${budget.usd.toFixed(2)} of $${budget.daily_usd}.`}
+          </span>
+        </p>
+      </div>
+    </div>
+  `;
+}
+
+function Learned({ data, again, span }) {
+  const shared = { titles: data.titles, kept: data.kept, again };
+  const at = (one) => (one.state === "ended" ? one.valid_until : one.created_at);
+  const changed = grouped(
+    [...data.learned, ...data.ended].sort((a, b) => new Date(at(b)) - new Date(at(a))),
+  );
+  const note = (items) => {
+    const over = items.filter((one) => one.state === "ended").length;
+    const learned = items.length - over;
+    return [learned ? `${count(learned)} learned` : "", over ? `${count(over)} ended` : ""]
+      .filter(Boolean)
+      .join(", ");
+  };
+  return html`
+    <div class="grid">
+      ${data.waiting.length ? html`
+        <${BeliefGroup}
+          name="Waiting for you"
+          note=${html`
+            <a href=${href("beliefs", "", { show: "waiting" })}>${count(data.waiting.length)}</a>
+          `}
+          items=${data.waiting}
+          few=${5}
+          mixed
+          ...${shared}
+        />
+      ` : null}
+      ${changed.map(([namespace, items]) => html`
+        <${BeliefGroup}
+          key=${namespace}
+          name=${nameOf(namespace)}
+          note=${note(items)}
+          items=${items}
+          few=${8}
+          ...${shared}
+        />
+      `)}
+      ${changed.length ? null : html`<section class="card"><${Nothing} span=${span} /></section>`}
+    </div>
+  `;
+}
+
+function Nothing({ span }) {
+  const stats = useData(() => daemon.stats(), "", ["memory", "reset"]);
+  if (stats.data && !stats.data.records) return html`<${First} />`;
+  return html`
+    <${Empty} title=${`No new rule, decision or correction ${span}`}>
+      <p>
+        What holds is in <a href=${href("beliefs")}>Beliefs</a>, everything else in${" "}
+        <a href=${href("memories")}>Memories</a>.
+      </p>
+    <//>
+  `;
+}
+
+function Told({ project, data }) {
+  const asked = { limit: 6, project: project ?? "all" };
+  const state = useData(() => daemon.receipts(asked), asked.project, ["receipt", "reset"]);
+  const { useful = 0, wrong = 0, never = 0 } = data?.verdicts ?? {};
+  return html`
+    <section class="card" aria-label="Told to agents">
+      <header>
+        <h2>Told to agents</h2>
+        <a class="push small" href=${href("why")}>All</a>
+      </header>
+      <${Shown}
+        state=${state}
+        empty=${{
+          when: (found) => !found.items.length,
+          show: html`
+            <${Empty} title="Nothing yet">
+              <p>Each text that an agent receives is listed here.</p>
+            <//>
+          `,
+        }}>
+        ${(found) => html`
+          <ul class="items">
+            ${found.items.map((one) => html`
+              <li key=${one.receipt_id}>
+                <${ReceiptLine} receipt=${one} />
+              </li>
+            `)}
+          </ul>
+        `}
+      <//>
+      ${useful + wrong + never ? html`
+        <p class="state small">
+          Your verdicts: ${count(useful)} useful, ${count(wrong)} wrong, ${count(never)} never
+          again.
+        </p>
+      ` : null}
+    </section>
+  `;
+}
+
+// What agents were told of the beliefs, and what never came up.
+function Use({ data, span }) {
+  const [unused, show] = useState(false);
+  if (!data) return null;
+  const items = unused ? data.unused : data.used;
+  return html`
+    <section class="card" aria-label="Used and never used">
+      <header class="tabs">
+        <h2 class="hidden-visually">Used and never used</h2>
+        <button aria-pressed=${!unused} onClick=${() => show(false)}>
+          Used ${span} (${count(data.used_count)})
+        </button>
+        <button aria-pressed=${unused} onClick=${() => show(true)}>
+          Never used (${count(data.unused_count)})
+        </button>
+      </header>
+      ${items.length ? html`
+        <ul class="items">
+          ${items.map((one) => html`
+            <li key=${one.record_id}>
+              <a class="item" href=${href("memories", one.record_id)}>
+                <span class="top">
+                  <${Kind} record=${one} />
+                  <span class="title clip" title=${one.title}>${one.title}</span>
+                  ${unused ? html`<${Ago} at=${one.created_at} />` : html`
+                    <span class="faint small">${count(one.access_count)} ×</span>
+                  `}
+                </span>
+              </a>
+            </li>
+          `)}
+        </ul>
+      ` : html`
+        <p class="state small">
+          ${unused ? "Every belief was told to an agent." : "No belief was told to an agent."}
+        </p>
+      `}
+    </section>
+  `;
+}
+
+function Live() {
+  return html`
+    <section class="card" aria-label="Happening now">
+      <header>
+        <h2>Happening now</h2>
+        <a class="push small" href=${href("sessions")}>Sessions</a>
+      </header>
+      <${Active} />
+      ${feed.value.length ? html`<${Feed} />` : html`
+        <p class="state small">What happens from now on is listed here.</p>
+      `}
+    </section>
+  `;
+}
+
+const WORDS = {
+  event: (data) => [
+    `${data.host ?? ""} ${String(data.kind ?? "event").replace("_", " ")}`,
+    data.preview ?? data.session_id,
+    href("sessions", data.session_id, { namespace: data.namespace }),
+  ],
+  prompt: (data) => [
+    "prompt",
+    data.preview ?? data.session_id,
+    href("sessions", data.session_id, { namespace: data.namespace }),
+  ],
+  memory: (data) => ["remembered", data.title, href("memories", data.record_id)],
+  summary: (data) => ["summary", data.title, href("memories", data.record_id)],
+  checkpoint: (data) => [
+    "checkpoint",
+    data.task,
+    href("sessions", data.session_id, { namespace: data.namespace }),
+  ],
+  session: (data) => [
+    "session",
+    data.session_id,
+    href("sessions", data.session_id, { namespace: data.namespace }),
+  ],
+  receipt: (data) => [
+    data.injected
+      ? `injected ${plural(data.injected.length ?? data.injected, "memory", "memories")}`
+      : "nothing to inject",
+    data.query,
+    href("why", data.receipt_id),
+  ],
+  removed: (data) => [
+    "removed",
+    plural((data.record_ids ?? []).length, "memory", "memories"),
+    href("memories"),
+  ],
+  run: (data) => ["extraction", data.text ?? data.outcome, href("settings")],
+};
+
+function Feed() {
+  return html`
+    <ul class="items" aria-live="polite" aria-label="Live feed">
+      ${feed.value.slice(0, 12).map((one) => {
+        const [what, text, to] = (WORDS[one.kind] ?? (() => [one.kind, "", "#/week"]))(
+          one.data ?? {},
+        );
+        return html`
+          <li key=${one.id}>
+            <a class="item" href=${to}>
+              <span class="top">
+                <${Badge}
+                  tone=${
+                    one.kind === "memory" || one.kind === "summary"
+                      ? "accent"
+                      : one.kind === "receipt"
+                        ? "info"
+                        : ""
+                  }>
+                  ${what}
+                <//>
+                <span class="clip title">${short(text, 160)}</span>
+                <${Ago} at=${new Date(one.at).toISOString()} />
+              </span>
+              <span class="small faint">
+                ${one.data?.namespace ? nameOf(one.data.namespace) : ""}
+              </span>
+            </a>
+          </li>
+        `;
+      })}
+    </ul>
+  `;
+}
+
+function First() {
+  const sample = async () => {
+    try {
+      await daemon.addSample();
+      toast("Added a project called “sample”. You can remove it in Settings.");
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return html`
+    <${Empty} title="No memories yet">
+      <p>Connect the agents you use, then work as usual:</p>
+      <p><code>recollect install</code></p>
+      <p>or import the history that is already on this machine:</p>
+      <p><code>recollect import</code></p>
+      <div class="row-line"><button onClick=${sample}>Show me a sample</button></div>
+    <//>
+  `;
+}
+
+// The sessions that go on now.
+function Active() {
+  const state = useData(() => daemon.sessions({ limit: 20 }), "", ["session", "prompt", "reset"]);
+  const running = (state.data?.items ?? []).filter((one) => sessionState(one) === "active");
+  if (!running.length) return null;
+  return html`
+    <ul class="items" aria-label="Active sessions">
+      ${running.slice(0, 4).map((one) => html`
+        <li key=${one.session_id}>
+          <a
+            class="item"
+            href=${href("sessions", one.session_id, { namespace: one.namespace })}>
+            <span class="top">
+              <i class="dot good"></i>
+              <span class="title clip">${one.surface} in ${nameOf(one.namespace)}</span>
+              <span class="faint small">${ago(one.last_event_at)}</span>
+            </span>
+          </a>
+        </li>
+      `)}
+    </ul>
+  `;
+}
+
+// Charts are read when they are opened.
+function More({ project, days }) {
+  const [open, set] = useState(false);
+  return html`
+    <details class="more" onToggle=${(event) => set(event.target.open)}>
+      <summary>Figures</summary>
+      ${open ? html`<${Figures} project=${project} days=${days} />` : null}
+    </details>
+  `;
+}

@@ -1,0 +1,107 @@
+"""The first screen in a real browser: what was learned, what waits, what agents were told."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, expect
+
+from tests.browser.browsers import enter
+from tests.browser.test_beliefs import believe, row
+from tests.fakes.daemons import RealDaemon
+
+WIDTHS = (1440, 1024, 390)
+PLACES = ("week", "beliefs", "beliefs?show=waiting", "beliefs?show=ended", "beliefs?show=facts")
+
+
+def test_the_first_screen_answers_the_weekly_questions(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    page = enter(window, furnished)
+    expect(page.get_by_role("heading", level=1)).to_have_text("This week")
+    waiting = page.get_by_label("Waiting for you", exact=True)
+    expect(waiting.get_by_role("button", name="This one holds")).to_have_count(2)
+    expect(page.get_by_label("storefront").get_by_text("1 ended")).to_be_visible()
+    expect(page.get_by_text("nothing is spent")).to_be_visible()
+    use = page.get_by_label("Used and never used")
+    use.get_by_role("button", name="Never used").click()
+    expect(use.get_by_role("listitem").first).to_be_visible()
+    told = page.get_by_label("Told to agents")
+    told.get_by_role("listitem").first.get_by_role("link").click()
+    expect(page.get_by_label("One receipt")).to_be_visible()
+
+
+def test_what_was_learned_appears_live_is_kept_and_corrected_in_two_clicks(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    page = enter(window, furnished)
+    expect(page.get_by_text("Live", exact=True).first).to_be_visible()
+    believe(furnished, "Invoices are numbered per year")
+    learned = row(page, "Invoices are numbered per year")
+    learned.get_by_role("button", name="Keep", exact=True).click()
+    expect(learned.get_by_role("button", name="Kept")).to_be_visible()
+    page.reload()
+    expect(learned.get_by_role("button", name="Kept")).to_be_visible()
+    learned.get_by_role("button", name="Correct").click()
+    page.get_by_label("What holds instead").fill("Invoices are numbered per month")
+    page.get_by_role("button", name="Save").click()
+    expect(row(page, "Invoices are numbered per month")).to_contain_text("corrected by you")
+    expect(row(page, "Invoices are numbered per year")).to_contain_text("Ended")
+
+
+def test_the_figures_are_read_when_they_are_opened(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    page = enter(window, furnished)
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url))
+    page.reload()
+    expect(page.get_by_label("Told to agents").get_by_role("listitem").first).to_be_visible()
+    assert not [url for url in asked if "/api/analytics" in url]
+    page.get_by_text("Figures", exact=True).click()
+    expect(page.get_by_label("Recall latency", exact=True).get_by_text("median")).to_be_visible()
+    expect(page.locator(".loading")).to_have_count(0)
+    expect(page.locator(".state.error")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_off_screen_or_unreadable_at_any_width(
+    width: int, scheme: str, browser: Browser, furnished: RealDaemon
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if scheme == "dark" else "light",
+        reduced_motion="reduce",
+    )
+    page = enter(context, furnished)
+    found = []
+    for place in PLACES:
+        page.goto(f"http://127.0.0.1:{furnished.port}/#/{place}")
+        expect(page.locator(".loading")).to_have_count(0)
+        page.wait_for_timeout(150)
+        root = "document.documentElement"
+        if page.evaluate(f"{root}.scrollWidth > {root}.clientWidth"):
+            found.append((place, "wider than the window", ""))
+        for one in Axe().run(page).response["violations"]:
+            if one["impact"] in ("serious", "critical"):
+                found.append((place, one["id"], one["nodes"][0]["html"][:200]))
+    context.close()
+    assert found == []
+
+
+def test_the_skip_link_leads_to_the_content(window: BrowserContext, furnished: RealDaemon) -> None:
+    page = enter(window, furnished)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    expect(page.get_by_role("heading", level=1)).to_have_text("This week")
+
+
+def test_the_palette_closes_when_the_address_changes(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    page = enter(window, furnished, "memories")
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.evaluate("location.hash = '#/sessions'")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sessions")
