@@ -143,7 +143,7 @@ CUES: tuple[Cue, ...] = (
     ),
     _cue(
         "how we work", "rule",
-        r"\b(?:in this (?:repo|repository|project|codebase|crate|package|monorepo)|in our (?:repo|codebase|project)s?|over here|with us|bei uns|chez nous|por aquí|aqui no time|da noi)\b.{3,}|\b(?:is|that's) (?:our|the team's) (?:convention|style|policy|rule|way)\b|\bour (?:convention|policy|style|rule)\b|このプロジェクトで|这个(?:项目|仓库)",
+        r"^(?:please |ok(?:ay)?,? |and )*use \S{1,60}(?: \w+){0,3} not \S|\b(?:in this (?:repo|repository|project|codebase|crate|package|monorepo)|in our (?:repo|codebase|project)s?|over here|with us|bei uns|chez nous|por aquí|aqui no time|da noi)\b.{3,}|\b(?:is|that's) (?:our|the team's) (?:convention|style|policy|rule|way)\b|\bour (?:convention|policy|style|rule)\b|このプロジェクトで|这个(?:项目|仓库)",
         ("In this repo indexes are built concurrently.", "Our convention is kebab-case for file names."),
         ("Style is a matter of taste.",),
     ),

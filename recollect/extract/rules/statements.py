@@ -23,7 +23,9 @@ from recollect.extract.rules.turns import ToolCall, Turn
 
 MOST_STATED = 3
 SURE = 0.97  # of a sentence without a cue, to be held
-AGREES = 0.6  # of a sentence with a cue, to be held
+AGREES = 0.75  # of a sentence with a cue, to be held
+AGREES_PLAIN = 0.6  # the same where the cue is unmistakable
+PLAIN = ("from now on", "always and never", "this, not that")
 PROPOSED = 0.6  # of a sentence without a cue
 HARDLY = 0.08  # below this a cue alone is not enough
 # A prompt longer than this, in characters or lines, is a document with a few own words around it.
@@ -272,7 +274,7 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
         kind, stated = "decision", max(stated, AGREES)
     reach = next((one for one in ("everywhere", "branch", "session") if one in effects), None)
     foreign = not speaks_english(sentence)
-    state = _state(hint, stated, foreign=foreign)
+    state = _state(hint, kind, stated, foreign=foreign)
     if state is None and reach and (foreign or stated >= HARDLY):
         state = "proposed"  # who says how far it holds means it to hold
     if state is None:
@@ -290,17 +292,17 @@ def _best(guess: dict[str, float]) -> StatementKind:
     return max(order, key=lambda one: guess[one])
 
 
-def _state(hint: Cue | None, stated: float, *, foreign: bool) -> State | None:
+def _state(hint: Cue | None, kind: StatementKind, stated: float, *, foreign: bool) -> State | None:
     """What the two readers come to. The grammar knows English only, and has no vote elsewhere."""
     if foreign:
         return (
             None if hint is None else "proposed" if hint.name.startswith("our habit") else "current"
         )
     if hint is not None:
-        if stated >= AGREES:
+        if stated >= (AGREES_PLAIN if hint.name in PLAIN else AGREES):
             return "current"
         return "proposed" if stated >= HARDLY else None
-    if stated >= SURE:
+    if stated >= SURE and kind != "rule":  # what describes code reads like a rule
         return "current"
     return "proposed" if stated >= PROPOSED else None
 
