@@ -27,6 +27,7 @@ class Judge:
         self._files = FreshnessChecker(sources.store)
         self._consent = Consent()
         self._ended = sources.ended
+        self._graphs = sources.graphs
 
     def __call__(self, draft: Draft, told: frozenset[str], *, repeat: bool) -> None:
         """`repeat`: what was told before may be told again."""
@@ -93,9 +94,11 @@ class Judge:
     def _has_ended(self, line: BriefLine, draft: Draft) -> bool:
         """Whether a preference is one whose belief has ended."""
         wish = line.thing
-        return (
+        if not isinstance(wish, Preference):
+            return False
+        graph = self._graphs.of(wish.namespace)
+        return bool(graph.successors_of_facts(wish.source_event_ids)) or (
             self._ended is not None
-            and isinstance(wish, Preference)
             and self._ended.states_ended(
                 wish.value, draft.question.namespaces, wish.source_event_ids
             )
@@ -107,6 +110,9 @@ class Judge:
         asked = draft.question
         if not record.stands:
             return f"disputed by {record.ended_by}" if record.state == "disputed" else record.state
+        graph = self._graphs.of(record.namespace)
+        if record.traits.is_belief and graph.successors_of_facts(record.source_event_ids):
+            return OVER
         if record.state == "disputed":
             line.note = f" (disputed [{render.short_id(record.record_id)}])"
         if record.holds_in(asked.session_id, asked.branch):

@@ -71,9 +71,8 @@ def disputing(graph: GraphRows, old: Record, new: Record, reason: str = "") -> B
 
 
 def _taken_over(graph: GraphRows, old: Record, new: Record) -> tuple[Preference, ...]:
-    """A rule, or a value, takes an old one's place. What only withdraws it leaves none."""
-    is_rule = new.knowledge_type is not None and TYPES[new.knowledge_type].is_rule
-    if not (is_rule or new.value):
+    """A rule takes an old one's place. What withdraws it leaves none."""
+    if new.knowledge_type is None or not TYPES[new.knowledge_type].is_rule:
         return ()
     return tuple(
         msgspec.structs.replace(

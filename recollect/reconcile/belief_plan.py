@@ -12,7 +12,7 @@ only to what was said before them.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -33,6 +33,7 @@ MEANT = (
     0.55  # the share of what a sentence says of known things that a belief must have to be meant
 )
 CLEAR = 0.12  # how much better than the next one a candidate is that is clear
+NEAR = 0.4  # the cosine of two statements that may be about one thing: unrelated ones have .2
 NAMED = 3  # words of a name; longer ones are a sentence
 FRAME = 2  # words besides their values, for two statements to be about one thing
 _ADVERBS = word_hashes("always only must please remember actually instead")
@@ -110,6 +111,9 @@ class _Planner:
             for older in list(self._held.values()):
                 if _is_before(older, record) and _replaces(record, older):
                     self._replace(older, record)
+        elif record.author == "user" and record.state == "proposed":
+            for end in ends:
+                self._doubted(end, record)
         if record.state != "ended":
             self._held[record.record_id] = self._written[record.record_id]
 
@@ -141,6 +145,13 @@ class _Planner:
             else:
                 self._end(one, end)
 
+    def _doubted(self, end: EndClaim, record: Record) -> None:
+        """It may end something: what it names is not told until somebody decides."""
+        found = self._meant(end, record, None)
+        close = [one for one, score in found if found[0][1] - score < CLEAR and one.stands]
+        if close:
+            self._dispute(close, record)
+
     def _meant(
         self, end: EndClaim, record: Record | None, vector: bytes | None
     ) -> list[tuple[Record, float]]:
@@ -171,7 +182,8 @@ class _Planner:
             score = (score + max(0.0, near.get(one.record_id, 0.0)) / 4) / (1.25 if near else 1)
             if score >= MEANT:
                 found.append((one, score))
-        return sorted(found, key=lambda pair: (-pair[1], pair[0].record_id))
+        found.sort(key=lambda pair: (-pair[1], pair[0].record_id))
+        return found or _nearest(held, near)
 
     # --- what becomes of a belief ---
 
@@ -225,6 +237,14 @@ class _Planner:
             ):
                 continue
             yield claim
+
+
+def _nearest(held: Sequence[Record], near: Mapping[str, float]) -> list[tuple[Record, float]]:
+    """The belief that no word names, but that is by far the nearest in meaning."""
+    ranked = sorted(held, key=lambda one: -near.get(one.record_id, 0.0))[:2]
+    scores = [near.get(one.record_id, 0.0) for one in ranked] + [0.0, 0.0]
+    clear = scores[0] >= NEAR and scores[0] - scores[1] >= CLEAR
+    return [(ranked[0], scores[0])] if clear else []
 
 
 def _is_of(end: EndClaim, record: Record) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 
 from recollect.core import projects
 from recollect.core.values import Record
+from recollect.extract.standing import standing
 from tests.fakes.runtime import RuntimeHome
 
 DONE = "Done, and the tests pass."
@@ -60,7 +61,7 @@ class Project:
         return [
             f"{one.title} | {one.summary}".strip(" |")
             for one in found
-            if one.traits.is_belief and getattr(one, "state", "current") in states
+            if one.traits.is_belief and one.state in states
         ]
 
     def _hook(self, event: str, payload: dict[str, Any]) -> str:
@@ -85,16 +86,26 @@ def _home() -> Iterator[tuple[RuntimeHome, pathlib.Path]]:
 def _single(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
     with _home() as (home, folder):
         for kind in ("statements", "near_misses", "one_off"):
-            held = noticed = 0
+            held = proposed = noticed = 0
             for case in cases.get(kind, []):
                 project = Project(home, folder / case["id"])
                 project.session(case["prompt"])
                 sure, waits = project.beliefs("current", "disputed"), project.beliefs("proposed")
-                held, noticed = held + bool(sure), noticed + bool(sure or waits)
+                hinted = _is_hinted(home, case["prompt"])
+                held, proposed = held + bool(sure), proposed + bool(sure or waits)
+                noticed += bool(sure or waits or hinted)
                 if show:
                     yield f"{case['id']} {case['prompt']!r}\n    held {sure}\n    waits {waits}"
+                    yield f"    hinted {hinted}"
             total = len(cases.get(kind, []))
-            yield f"{kind}: {held} of {total} held, {noticed} held or proposed"
+            yield f"{kind}: {held} of {total} held, {proposed} held or proposed, {noticed} noticed"
+
+
+def _is_hinted(home: RuntimeHome, prompt: str) -> bool:
+    """Whether an agent that has our tools would be asked to record it."""
+    embedder = home.runtime.recall().embedder
+    assert embedder is not None
+    return standing(prompt, embedder.embed([prompt])[0]).fires
 
 
 def _changed(cases: dict[str, Any], *, show: bool) -> Iterator[str]:

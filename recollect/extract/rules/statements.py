@@ -123,7 +123,7 @@ def standing_sentences(text: str) -> list[str]:
         at - back
         for at, effect in enumerate(effects)
         if "takes back" in effect or vetoes.LAUGHS.search(own[at])
-        for back in range(_TAKES_BACK + 1)
+        for back in range(1 if _goes_on(own[at], effect) else 0, _TAKES_BACK + 1)
     }
     return [
         one
@@ -224,14 +224,10 @@ def _readings(own: Sequence[str], *, quoted: bool) -> list[_Reading | None]:
         if "takes back" in effect and earlier:
             found[at - 1] = None
             found[at] = found[at] or _Reading("end", "current", "project", "", "")
-        elif "takes back" in effect and not _is_end(found[at]):
+        elif "takes back" in effect and (at or not _is_end(found[at])):
             first = max(0, at - _TAKES_BACK)
             found[first:at] = [None] * (at - first)
-            after = own[at].partition(effect["takes back"])[2]
-            goes_on = len(content_words(after)) > 2 and vetoes.effects(after).keys() != {
-                "takes back"
-            }
-            found[at] = _proposed(found[at]) if goes_on else None
+            found[at] = _proposed(found[at]) if _goes_on(own[at], effect) else None
         elif vetoes.LAUGHS.search(own[at]) and at:
             found[at - 1] = None
         elif at and vetoes.HESITATES.match(own[at]):
@@ -239,6 +235,14 @@ def _readings(own: Sequence[str], *, quoted: bool) -> list[_Reading | None]:
     if quoted or any("nothing" in effect for effect in effects):
         return [_proposed(one) for one in found]  # who quotes may mean the rest of it less
     return found
+
+
+def _goes_on(sentence: str, effects: dict[vetoes.Effect, str]) -> bool:
+    """Whether what takes something back says what holds instead."""
+    if "takes back" not in effects:
+        return False
+    after = sentence.partition(effects["takes back"])[2]
+    return len(content_words(after)) > 2 and vetoes.effects(after).keys() != {"takes back"}
 
 
 def _proposed(reading: _Reading | None) -> _Reading | None:

@@ -111,6 +111,21 @@ VETOES: tuple[Veto, ...] = (
         ("Use pnpm, not npm.",),
     ),
     _veto(
+        "asks to be told",
+        "nothing",
+        r"^(?:(?:anyway|so|just|please|can you|could you|but|ok(?:ay)?),? )*(?:tell|show|explain|describe|list|summari[sz]e|remind)(?: to)? (?:me|us)\b",
+        ("Just tell me where sessions are kept at the moment.", "please show me the routes"),
+        ("Tell users when their session expires.",),
+    ),
+    _veto(
+        "somebody else's work",
+        "nothing",
+        r"\b(?:my|his|her|their) (?:\w+ )?(?:brother|sister|friend|buddy|wife|husband|cousin|roommate|dad|mom|neighbou?r|ex)(?:'s)?\b"
+        r"|\b(?:old|previous|former|last|other|another) (?:job|company|employer|team|gig|client|workplace)\b|前の会社|前職|以前的公司|上一家公司",
+        ("My brother's team deploys every Friday.", "At my old job we never wrote tests.", "The other team uses Bazel."),
+        ("My team deploys every Friday.",),
+    ),
+    _veto(
         "what if",
         "nothing",
         r"^(?:(?:so|and|but|ok(?:ay)?|hm+|well|man),? )*(?:what if|suppose|supposing|imagine|imagina|say (?:we|you|i|that)|assum(?:e|ing) (?:we|you|i|that|for)|hypothetically|"
@@ -192,6 +207,7 @@ HESITATES = re.compile(
     r"^(?:\(?(?:hm+|hang on|hold on|wait|sorry|no\b|nope|actually|eh|oh|well|but then|although|though|moment|anyway|seriously|kidding)\b)",
     re.IGNORECASE,
 )
+_RULED = re.compile(r"[-=*_~]{3,80}+")
 LAUGHS = next(one for one in VETOES if one.name == "laughter").pattern
 QUESTION = re.compile(
     r"\?[\s\"')]*$|^(?:(?:so|and|but|ok(?:ay)?|hm+|also|or|btw),? )*(?:what|why|how|where|which|who|whose|when(?! (?:you|we|i|in|a|the|there|fixing|writing)\b)|is|are|was|were|does|"
@@ -202,11 +218,14 @@ QUESTION = re.compile(
 
 def own_words(text: str) -> str:
     """A prompt without the texts of others: quotations, and what follows a line that introduces
-    something pasted, up to an empty line. Laughter that is a sign becomes a word."""
+    something pasted, up to an empty line, or a ruled line. Laughter that is a sign becomes a word."""
     text = _LAUGHING.sub(" haha ", text)
     kept: list[str] = []
     pasted = False
     for line in text.splitlines():
+        if _RULED.fullmatch(line.strip()) and kept:
+            kept.append(QUOTATION)
+            break  # what stands below a ruled line is a document
         if pasted and line.strip():
             continue
         pasted = bool(_INTRODUCES.match(line[:300]))

@@ -104,12 +104,19 @@ def test_nothing_that_is_only_near_or_newer_or_of_another_person_ends(store: Sql
         ("We no longer use Webpack", "Webpack", {}),
         ("We no longer use Jest", "Jest", {"at": NOON - timedelta(days=1)}),
         ("We no longer use Jest", "Jest", {"at": LATER, "author": "assistant"}),
-        ("We no longer use Jest", "Jest", {"at": LATER, "state": "proposed"}),
         ("No Jest on this branch", "Jest", {"at": LATER, "scope": "branch", "scope_name": "x"}),
     )
     for said, what, fields in others:
         new = belief(said, **{"at": LATER, **fields})
         assert not planned(store, new, claims=(ends(new, what),)).changes, said
+
+
+def test_what_may_end_a_belief_disputes_it(store: SqliteStore) -> None:
+    store.records.put([belief(title) for title in HELD])
+    new = belief("We no longer use Jest", LATER, state="proposed")
+    plan = planned(store, new, claims=(ends(new, "Jest"),))
+    assert {state for state, _ in became(plan).values()} == {"disputed"}
+    assert not planned(store, new, claims=(ends(new, "Webpack"),)).changes
 
 
 def about(subject: str, value: str, polarity: str = "do") -> dict[str, Any]:
