@@ -135,6 +135,13 @@ VETOES: tuple[Veto, ...] = (
         ("If you add a setting, document it.", "Say goodbye to Redux, we use Zustand."),
     ),
     _veto(
+        "about others",
+        "unsure",
+        r"^(?!.{0,600}\b(?:we|our|ours|us|you|your|i|i'm|my|let's)\b).{0,400}\b(?:they|they're|their|theirs)\b",
+        ("Netflix deploys all day and they don't do code freezes.",),
+        ("Ask the reviewers, they decide in our repo.",),
+    ),
+    _veto(
         "perhaps",
         "unsure",
         r"\b(?:maybe|perhaps|might|probably|possibly|thinking (?:of|about)|considering|not sure|some ?day|eventually|at some point|ideally|would|could|i think|i guess|i suppose|apparently|(?:they|competitors?) (?:never|always|only)|hang on|hold on|"
