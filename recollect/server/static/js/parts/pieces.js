@@ -42,7 +42,7 @@ export const Ago = ({ at }) => html`
   <time class="faint small" datetime=${at} title=${when(at)}>${ago(at)}</time>
 `;
 
-// One memory as a line of a list.
+// One memory as a line of a list, with the time at which it was stored: lists are in that order.
 export const MemoryLine = ({
   record,
   project,
@@ -59,7 +59,7 @@ export const MemoryLine = ({
       ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
       <${State} value=${record.state} />
       <span class="title clip">${record.title}</span>
-      <${Ago} at=${record.valid_from} />
+      <${Ago} at=${record.created_at ?? record.valid_from} />
     </span>
     <span class="row-line small soft">
       <span class="clip">
