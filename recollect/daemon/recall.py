@@ -99,6 +99,7 @@ class RecallParts:
         return {
             "state": self._backfill.state if self._backfill else "off",
             "model": MODEL,
+            "loaded": self.embedder is not None and self.embedder.ready,
             "problem": self._backfill.problem if self._backfill else "",
             "set_aside": dict(self._backfill.aside) if self._backfill else {},
             "memories": stats.records,

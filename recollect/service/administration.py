@@ -12,7 +12,7 @@ from recollect.core.errors import BadInput
 from recollect.core.projects import IdentityKind
 from recollect.core.values import Moment, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import project
+from recollect.service.scope import project, project_names
 from recollect.store.interface import ProjectInfo
 
 SECRET = ("key", "token", "secret", "password")
@@ -60,7 +60,8 @@ class EmbeddingStats(Value, frozen=True, kw_only=True):
 def all_projects(runtime: ServiceRuntime) -> tuple[ProjectLine, ...]:
     """Every project with its counts, the most recent first; the global one last."""
     known = sorted(runtime.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
-    lines = [_line(runtime, one) for one in known]
+    names = project_names(runtime)
+    lines = [_line(runtime, one, names) for one in known]
     everywhere = projects.namespace(runtime.actor)
     stats = runtime.store.upkeep.stats(everywhere)
     lines.append(
@@ -93,7 +94,7 @@ def change_project(runtime: ServiceRuntime, named: str, change: ProjectChange) -
                 raise BadInput("an alias is an absolute path or the URL of a remote", field="alias")
             mark = ("remote", remote)
     runtime.store.projects.update(known.project_id, name=change.name, mark=mark)
-    return _line(runtime, project(runtime, known.project_id))
+    return _line(runtime, project(runtime, known.project_id), project_names(runtime))
 
 
 def embedding_stats(runtime: ServiceRuntime) -> EmbeddingStats:
@@ -129,12 +130,12 @@ def _without_secret(name: str, value: Any) -> Any:
     return "(set)" if secret and value else value
 
 
-def _line(runtime: ServiceRuntime, info: ProjectInfo) -> ProjectLine:
+def _line(runtime: ServiceRuntime, info: ProjectInfo, names: dict[str, str]) -> ProjectLine:
     namespace = projects.namespace(runtime.actor, info.project_id)
     stats = runtime.store.upkeep.stats(namespace)
     return ProjectLine(
         project_id=info.project_id,
-        name=info.name,
+        name=names[info.project_id],
         namespace=namespace,
         marks=tuple(ProjectIdentity(kind=kind, value=value) for kind, value in info.identities),
         created_at=info.created_at,

@@ -63,6 +63,7 @@ class AlarmInputs(Value, frozen=True, kw_only=True):
     cache_bytes: int = 0
     cache_limit: int = 0
     embedding_problem: str = ""
+    model_loaded: bool = False
     private: tuple[private_sessions.PrivateSession, ...] = ()  # private sessions that go on
     plugins: dict[str, str] = msgspec.field(default_factory=dict)  # switched off, with the reason
 
@@ -94,12 +95,20 @@ def _all(facts: AlarmInputs) -> Iterator[Alarm]:
             message=f"the plugin {name} is switched off: {problem}",
             hint=f"recollect plugins enable {name}, or disable {name}",
         )
-    if facts.embedding_problem:
+    if facts.embedding_problem and not facts.model_loaded:
         yield Alarm(
             name="embedding_off",
             level="warning",
             message=f"search works by words only: {facts.embedding_problem}",
             hint="recollect model fetch",
+        )
+    elif facts.embedding_problem:
+        yield Alarm(
+            name="embedding_off",
+            level="note",
+            message="new memories are found by words only until they are embedded: "
+            f"{facts.embedding_problem}",
+            hint="It is tried again within minutes; the machine may be busy.",
         )
 
 
@@ -201,6 +210,7 @@ def alarm_inputs(runtime: ServiceRuntime) -> AlarmInputs:
         cache_bytes=int(health.get("cache_bytes", 0)),
         cache_limit=runtime.settings.cache_mb << 20,
         embedding_problem=str(health.get("problem", "")),
+        model_loaded=bool(health.get("loaded")),
         private=tuple(runtime.keep_out.private.running()),
         plugins={
             one["name"]: one["problem"]

@@ -16,7 +16,7 @@ from recollect.core.kinds import KINDS
 from recollect.core.values import Entity, Name, Record, Value
 from recollect.service.project_graph import ProjectGraph
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, namespaces_to_list, project_id
+from recollect.service.scope import Scope, namespaces_to_list, project_id, project_names
 from recollect.store.interface import RecordFilter
 
 MOST = 1000
@@ -56,7 +56,7 @@ class GraphLayout(Value, frozen=True, kw_only=True):
 def layout(runtime: ServiceRuntime, asked: GraphLayoutQuery) -> GraphLayout:
     drawing = _LayoutBuilder(MOST if asked.focus else asked.limit)
     namespaces = namespaces_to_list(runtime, asked)
-    names = {one.project_id: one.name for one in runtime.store.projects.all()}
+    names = project_names(runtime)
     share = max(10, drawing.most // max(1, len(namespaces)))
     for namespace in namespaces:
         drawing.add(runtime, namespace, names, share)

@@ -11,7 +11,7 @@ from recollect.core.errors import Conflict
 from recollect.core.jobs import BackgroundJob, JobKind, JobState
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import project_id
+from recollect.service.scope import project_id, project_names
 
 EMBEDDING = "embedding"
 _EXTRACTION = "extraction:"
@@ -71,7 +71,7 @@ def _line(job: BackgroundJob) -> JobLine:
 
 def _extractions(runtime: ServiceRuntime) -> list[JobLine]:
     """One for each project whose events wait or were set aside."""
-    names = {one.project_id: one.name for one in runtime.store.projects.all()}
+    names = project_names(runtime)
     runs = {run.namespace: run for run in runtime.store.runs.latest()}
     busy = runtime.extracting()
     told = []

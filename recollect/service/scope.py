@@ -5,6 +5,7 @@ NotFound.
 """
 
 import os
+from collections import Counter
 from typing import Annotated
 
 from msgspec import Meta
@@ -103,16 +104,50 @@ def _namespace_of_directory(runtime: ServiceRuntime, path: str) -> str:
 def _known_projects(runtime: ServiceRuntime) -> str:
     """A hint that lists the known projects, latest first."""
     latest = sorted(runtime.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
-    names = list(dict.fromkeys(one.name for one in latest))
+    called = project_names(runtime)
+    names = [called[one.project_id] for one in latest]
     if not names:
         return "There are no projects yet; `global` is for what belongs to none."
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return f"Known: {', '.join(names[:NAMED])}{more}; also global and all."
 
 
+def project_names(runtime: ServiceRuntime) -> dict[str, str]:
+    """What each project is called, by its id. Those with the same name are called by the shortest
+    end of their directory, or of their remote, that no other has."""
+    known = runtime.store.projects.all()
+    shared = {name for name, times in Counter(one.name for one in known).items() if times > 1}
+    names = {one.project_id: one.name for one in known if one.name not in shared}
+    for name in shared:
+        same = [one for one in known if one.name == name]
+        places = {one.project_id: _place(one) for one in same}
+        for one in same:
+            others = [place for other, place in places.items() if other != one.project_id]
+            end = _unique_end(places[one.project_id], others) or one.project_id
+            names[one.project_id] = end if end.endswith(name) else f"{name} ({end})"
+    return names
+
+
+def _place(one: ProjectInfo) -> list[str]:
+    """The parts of its directory, whose first is empty, or else of its remote."""
+    remotes = [value for kind, value in one.identities if kind == "remote"]
+    return (*one.roots, *remotes, one.project_id)[0].split("/")
+
+
+def _unique_end(place: list[str], others: list[list[str]]) -> str:
+    for length in range(1, len(place) + 1):
+        if all(other[-length:] != place[-length:] for other in others):
+            return "/".join(place[-length:])
+    return ""
+
+
 def project(runtime: ServiceRuntime, named: str) -> ProjectInfo:
     """A project by its id or its name."""
-    found = [one for one in runtime.store.projects.all() if named in (one.project_id, one.name)]
+    known = runtime.store.projects.all()
+    names = project_names(runtime)
+    found = [one for one in known if named in (one.project_id, one.name)] or [
+        one for one in known if names[one.project_id] == named
+    ]
     if not found:
         raise NotFound(
             f"there is no project {named!r}",

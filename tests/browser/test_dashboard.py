@@ -176,6 +176,10 @@ def test_a_receipt_explains_and_takes_feedback(
     see(page, furnished, f"why/{one['receipt_id']}")
     receipt = page.get_by_label("One receipt")
     expect(receipt.get_by_text(one["query"]).first).to_be_visible()
+    expect(receipt.locator("pre.quote")).to_have_text(one["detail"]["text"])
+    expect(receipt.get_by_role("heading", name="Left out")).to_be_visible()
+    receipt.locator(".reason > summary").first.click()
+    expect(receipt.locator(".reason[open] .turn").first).to_be_visible()
     receipt.get_by_text("How it scored").first.click()
     expect(receipt.locator(".parts").first).to_be_visible()
     receipt.get_by_role("button", name="Wrong").first.click()
@@ -185,6 +189,22 @@ def test_a_receipt_explains_and_takes_feedback(
         operation["kind"] == "feedback" and operation["detail"]["verdict"] == "wrong"
         for operation in log
     )
+
+
+def test_a_question_is_tried_before_it_is_asked(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    page = enter(window, furnished, "why?try=1")
+    page.get_by_label("Project").select_option(label="billing-api")
+    asked = page.get_by_label("A question that you could ask an agent")
+    asked.fill("Why did the retry storm happen after the deploy?")
+    told = page.get_by_label("Try a question", exact=True)
+    expect(told.locator("pre.quote")).to_contain_text("Workers retried without jitter")
+    expect(told.get_by_role("heading", name="Left out")).to_be_visible()
+    told.get_by_text("Scores of the search").click()
+    expect(told.get_by_text("The question passes the floor.")).to_be_visible()
+    asked.fill("xylophone lessons")
+    expect(told.get_by_text("Nothing: no memory is likely enough")).to_be_visible()
 
 
 def is_the_whole_question(answer: Response) -> bool:

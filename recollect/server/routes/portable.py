@@ -22,7 +22,7 @@ from recollect.portable.transcript_import import Period
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service.record_ids import resolve_each
-from recollect.service.scope import ALL, Scope, namespaces_to_list, project_id
+from recollect.service.scope import ALL, Scope, namespaces_to_list, project_id, project_names
 from recollect.store.interface import BackupInfo, Chosen
 
 Text = Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -326,7 +326,7 @@ def _namespace(runtime: ServerRuntime, project: str) -> str:
 
 
 def _outcome(runtime: ServerRuntime, outcome: ErasureOutcome, *, done: bool) -> SelectionOutcome:
-    names = {one.project_id: one.name for one in runtime.store.projects.all()}
+    names = project_names(runtime)
     return SelectionOutcome(
         done=done,
         counts=outcome.counts,

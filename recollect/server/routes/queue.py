@@ -8,6 +8,7 @@ from msgspec import Meta
 from recollect.core.values import ExtractionRun, Namespace, Value
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
+from recollect.service.scope import project_names
 
 _REASONS = 20
 
@@ -58,7 +59,7 @@ class QueueRetryResult(Value, frozen=True, kw_only=True):
 def show(runtime: ServerRuntime, parameters: NoParameters) -> QueueState:
     runs = {run.namespace: run for run in runtime.store.runs.latest()}
     backlog = {one.namespace: one for one in runtime.store.events.backlog()}
-    names = {one.project_id: one.name for one in runtime.store.projects.all()}
+    names = project_names(runtime)
     items = []
     for namespace in sorted({*runs, *backlog}):
         waits = backlog.get(namespace)

@@ -11,6 +11,7 @@ from recollect.service.scope import (
     namespaces_to_list,
     namespaces_to_search,
     project,
+    project_names,
 )
 
 
@@ -22,6 +23,12 @@ def test_projects_of_one_name_are_told_apart_by_where_they_lie(runtime: Runtime)
     assert f"{first} (/work/shop)" in str(told.value) and f"{second} (/old/shop)" in str(told.value)
     assert "directory" in told.value.hint
     assert project(runtime, first).project_id == first
+    assert project(runtime, "work/shop").project_id == first
+    far = runtime.store.projects.resolve(ProjectPlace(root="/far/work/shop"))
+    alone = runtime.store.projects.resolve(ProjectPlace(root="/work/mail"))
+    assert project_names(runtime) == {
+        first: "/work/shop", second: "old/shop", far: "far/work/shop", alone: "mail",
+    }  # fmt: skip
 
 
 def test_a_search_includes_the_global_namespace_and_a_listing_does_not(

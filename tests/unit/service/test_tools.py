@@ -55,11 +55,13 @@ def test_there_are_ten_tools_with_the_names_that_agents_know() -> None:
         ({"added": 10, "superseded": 3}, "contradiction_rate"),
         ({"cache_bytes": 96, "cache_limit": 100}, "cache_size"),
         ({"embedding_problem": "no weights"}, "embedding_off"),
+        ({"embedding_problem": "embedding took too long", "model_loaded": True}, "embedding_off"),
     ],
 )
 def test_an_alarm_rings_for_its_own_reason(facts: dict[str, Any], name: str) -> None:
     (alarm,) = alarms(AlarmInputs(**{"now": NOW, "hosts": {}, **facts}))
     assert alarm.name == name and alarm.message and alarm.hint
+    assert ("model fetch" in alarm.hint) == ("no weights" in alarm.message)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ export const operations = (filters) => get("/api/operations", filters);
 
 export const receipts = (filters, signal) => get("/api/receipts", filters, signal);
 export const receipt = (name) => get(`/api/receipts/${id(name)}`);
+export const context = (filters) => get("/api/context", filters);
 export const explain = (query, project) => get("/api/explain", { query, project });
 
 export const sessions = (filters, signal) => get("/api/sessions", filters, signal);

@@ -42,11 +42,10 @@ export const Ago = ({ at }) => html`
   <time class="faint small" datetime=${at} title=${when(at)}>${ago(at)}</time>
 `;
 
-// One memory as a line of a list.
+// One memory as a line of a list, with the time at which it was stored: lists are in that order.
 export const MemoryLine = ({
   record,
   project,
-  score,
   current,
   params,
   where = "memories",
@@ -60,7 +59,7 @@ export const MemoryLine = ({
       ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
       <${State} value=${record.state} />
       <span class="title clip">${record.title}</span>
-      <${Ago} at=${record.valid_from} />
+      <${Ago} at=${record.created_at ?? record.valid_from} />
     </span>
     <span class="row-line small soft">
       <span class="clip">
@@ -75,7 +74,6 @@ export const MemoryLine = ({
         <code class="clip" key=${file}>${file}</code>
       `)}
       <${Fresh} value=${record.freshness} />
-      ${score != null ? html`<span class="num">score ${score.toFixed(2)}</span>` : null}
     </span>
   </a>
 `;
@@ -116,14 +114,32 @@ export const Segments = ({ label, options, value, choose, push }) => html`
   </div>
 `;
 
-// The share each signal has in a score.
+// What the signals of a score are called.
+const SIGNALS = {
+  grams: "same words",
+  window: "words close together",
+  pairs: "word pairs",
+  cosine: "meaning",
+  alone: "meaning, alone",
+  session: "words of its session",
+  session_cosine: "meaning of its session",
+  neighbour: "the turns around it",
+  date: "date in the question",
+  user: "your own words",
+  graph: "related in the graph",
+  answer: "answers it",
+};
+
+// The share each signal has in a score; those without any are left out.
 export function Parts({ parts }) {
-  const entries = Object.entries(parts ?? {}).filter(([, value]) => typeof value === "number");
+  const entries = Object.entries(parts ?? {}).filter(
+    ([, value]) => typeof value === "number" && value,
+  );
   const most = Math.max(1e-9, ...entries.map(([, value]) => Math.abs(value)));
   return html`
     <div class="parts">
       ${entries.map(([name, value]) => html`
-        <span class="soft">${name.replaceAll("_", " ")}</span>
+        <span class="soft">${SIGNALS[name] ?? name.replaceAll("_", " ")}</span>
         <span class="bar">
           <i style=${{ width: `${(100 * Math.abs(value)) / most}%` }}></i>
         </span>

@@ -237,7 +237,6 @@ function Listed({ list, params, id }) {
         <${MemoryLine}
           record=${record}
           project=${nameOf(record.namespace)}
-          score=${record.score}
           current=${record.record_id === id}
           params=${params}
         />

@@ -38,8 +38,8 @@ export function Memory({ id, params }) {
           <div class="body">
             <h2 class="wrap">${record.title}</h2>
             <p class="small faint">
-              ${nameOf(record.namespace)} · ${when(record.valid_from)} · author:${" "}
-              ${record.author} · method: ${record.strategy}
+              ${nameOf(record.namespace)} · happened ${when(record.valid_from)} · stored${" "}
+              ${when(record.created_at)} · author: ${record.author} · method: ${record.strategy}
             </p>
             <div class="row-line" style=${{ marginBottom: "12px" }}>
               <button onClick=${() => open("edit")}>Edit</button>

@@ -1,4 +1,4 @@
-// Why: the receipt of every brief, and a form that shows how each memory scores for a question.
+// Why: what each prompt was answered with, what was left out and why; and what another would get.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
@@ -32,10 +32,10 @@ export function Why() {
         <${Section}><${Bench} /><//>
       ` : html`
         <div class=${id ? "grid two" : "grid"}>
+          <${Section}><${List} id=${id} params=${params} /><//>
           ${id ? html`
             <${Section} key=${id}><${One} id=${id} /><//>
           ` : null}
-          <${Section}><${List} id=${id} params=${params} /><//>
         </div>
       `}
     </div>
@@ -90,9 +90,6 @@ function One({ id }) {
       <${Shown} state=${state}>
         ${(one) => {
           const detail = one.detail ?? {};
-          const candidates = detail.candidates ?? [];
-          const given = candidates.filter((item) => item.injected),
-            rest = candidates.filter((item) => !item.injected);
           return html`
             <header>
               <h2>${TRIGGER[one.trigger] ?? one.trigger}</h2>
@@ -110,12 +107,19 @@ function One({ id }) {
                   <div class="quote wrap">${one.query}</div>
                 </div>
               ` : null}
+              <${Outcome}
+                heading=${`What the agent ${detail.shadow ? "would have been" : "was"} told`}
+                text=${detail.text || detail.shadow_text}
+                nothing=${detail.shadow
+                  ? "Nothing, on purpose: this is a shadow session."
+                  : (detail.candidates ?? []).length
+                    ? "Nothing: no memory was relevant, new to the session and within the budget."
+                    : "Nothing: no memory came close to this prompt."
+                }
+                candidates=${detail.candidates ?? []}
+                namespace=${one.namespace}
+              />
               <div class="row-line">
-                <${Badge} tone=${given.length ? "info" : ""}>
-                  ${given.length
-                    ? `${plural(given.length, "memory", "memories")} injected`
-                    : "nothing injected"}
-                <//>
                 <${Badge}>${plural(one.tokens, "token")}<//>
                 <${Badge}>${ms(one.latency_us)}<//>
                 <${Badge}>${nameOf(one.namespace)}<//>
@@ -124,65 +128,31 @@ function One({ id }) {
                 ${detail.explicit ? html`<${Badge}>asks for memories<//>` : null}
                 ${detail.topic ? html`<${Badge}>new topic<//>` : null}
               </div>
-              ${detail.text || detail.shadow_text ? html`
-                <details>
-                  <summary>
-                    The text that the agent ${detail.text ? "got" : "would have got"}
-                  </summary>
-                  <div class="quote wrap">${detail.text || detail.shadow_text}</div>
-                </details>
-              ` : null}
-              <div>
-                <h3>Injected</h3>
-                ${given.length ? (
-                  given.map((item) => html`
-                    <${Candidate} key=${item.record_id} item=${item} namespace=${one.namespace} />
-                  `)
-                ) : html`
-                  <p class="soft">
-                    ${detail.shadow
-                      ? "Nothing, on purpose: this is a shadow session. " +
-                        `It would have been ${detail.shadow_tokens} tokens.`
-                      : candidates.length
-                      ? "No memory was relevant, new to the session and within the budget."
-                      : "No memory came close to this prompt."}
-                  </p>
-                `}
-              </div>
-              ${rest.length ? html`
-                <details open=${!given.length}>
-                  <summary>
-                    Left out: ${plural(rest.length, "memory", "memories")}, with reasons
-                  </summary>
-                  ${rest.map((item) => html`
-                    <${Candidate} key=${item.record_id} item=${item} namespace=${one.namespace} />
-                  `)}
-                </details>
-              ` : null}
-              ${Object.keys(detail.stages_us ?? {}).length ? html`
-                <div>
-                  <h3>Where the time went</h3>
+              <details>
+                <summary>Where the time went, and other details</summary>
+                <div class="grid">
                   <${Parts}
                     parts=${Object.fromEntries(
-                      Object.entries(detail.stages_us).map(([name, us]) => [
+                      Object.entries(detail.stages_us ?? {}).map(([name, us]) => [
                         `${name} (ms)`,
                         us / 1000,
                       ]),
                     )}
                   />
+                  <dl class="facts small">
+                    ${Object.entries(detail.left_out ?? {}).map(([name, why]) => html`
+                      <dt>${name}</dt>
+                      <dd>${String(why)}</dd>
+                    `)}
+                    <dt>Receipt</dt>
+                    <dd class="mono">${one.receipt_id}</dd>
+                    <dt>Session</dt>
+                    <dd class="mono">${one.session_id ?? "none"}</dd>
+                    <dt>Time</dt>
+                    <dd>${when(one.created_at)}</dd>
+                  </dl>
                 </div>
-              ` : null}
-              ${Object.keys(detail.left_out ?? {}).length ? html`
-                <dl class="facts small">
-                  ${Object.entries(detail.left_out).map(([name, why]) => html`
-                    <dt>${name}</dt>
-                    <dd>${String(why)}</dd>
-                  `)}
-                </dl>
-              ` : null}
-              <p class="small faint mono">
-                ${one.receipt_id} · session ${one.session_id ?? "none"} · ${when(one.created_at)}
-              </p>
+              </details>
             </div>
           `;
         }}
@@ -190,6 +160,49 @@ function One({ id }) {
     </section>
   `;
 }
+
+// The reason without its figures, so that those left out for the same reason stand together.
+const reason = (item) => item.why_not.replace(/: [\d.]+ of [\d.]+$/, "");
+
+// What was said, or would be, and then what was left out, by reason.
+function Outcome({ heading, text, nothing, candidates, namespace }) {
+  const said = candidates.filter((item) => item.injected);
+  const rest = candidates.filter((item) => !item.injected);
+  const reasons = Map.groupBy(rest, (item) => (item.why_not ? reason(item) : "not chosen"));
+  return html`
+    <div class="grid">
+      <div>
+        <h3>${heading}</h3>
+        ${text ? html`<pre class="quote">${text}</pre>` : html`<p class="soft">${nothing}</p>`}
+      </div>
+      ${said.length ? html`
+        <div>
+          <h3>${plural(said.length, "memory", "memories")} in it</h3>
+          ${said.map((item) => html`
+            <${Candidate} key=${item.record_id} item=${item} namespace=${namespace} />
+          `)}
+        </div>
+      ` : null}
+      ${rest.length ? html`
+        <div>
+          <h3>Left out</h3>
+          ${[...reasons].map(([words, items]) => html`
+            <details key=${words} class="reason">
+              <summary>
+                ${capital(words)} <span class="faint">(${items.length})</span>
+              </summary>
+              ${items.map((item) => html`
+                <${Candidate} key=${item.record_id} item=${item} namespace=${namespace} />
+              `)}
+            </details>
+          `)}
+        </div>
+      ` : null}
+    </div>
+  `;
+}
+
+const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 function Candidate({ item, namespace }) {
   const [judged, set] = useState(null);
@@ -223,12 +236,14 @@ function Candidate({ item, namespace }) {
         ${item.freshness && item.freshness !== "unknown" ? html`
           <${Badge} tone=${item.freshness === "fresh" ? "good" : "warn"}>${item.freshness}<//>
         ` : null}
-        <span class="num small faint">score ${(item.score ?? 0).toFixed(3)}</span>
+        ${item.chance != null ? html`
+          <span class="small faint">${Math.round(100 * item.chance)} % likely to be of use</span>
+        ` : null}
       </div>
-      ${item.why_not ? html`<p class="small soft">Left out: ${item.why_not}.</p>` : null}
       <details>
         <summary class="small">How it scored</summary>
-        <${Parts} parts=${item.parts} />
+        ${item.why_not ? html`<p class="small soft">Left out: ${item.why_not}.</p>` : null}
+        <${Parts} parts=${{ ...item.parts, total: item.score ?? 0 }} />
       </details>
       ${isRecord ? html`
         <div class="row-line" role="group" aria-label=${`Rate ${item.title}`}>
@@ -250,23 +265,23 @@ function Candidate({ item, namespace }) {
   `;
 }
 
-// Tries a question: how every candidate scores, and what the floor would let through.
+// Tries a question: what an agent would be told, and what would be left out. Nothing is written.
 function Bench() {
   const { params } = route.value;
-  const [floor, setFloor] = useState(null);
   const asked = params.q ?? "";
   const state = useData(
-    () => (asked ? daemon.explain(asked, params.project) : Promise.resolve(null)),
+    () =>
+      asked
+        ? daemon.context({ query: asked, project: params.project })
+        : Promise.resolve({ candidates: [] }),
     JSON.stringify([asked, params.project]),
   );
-  const data = state.data;
-  const cut = floor ?? data?.default_threshold ?? 0;
   return html`
-    <section class="card">
+    <section class="card" aria-label="Try a question">
       <header><h2>Try a question</h2></header>
       <div class="body grid">
         <label class="field">
-          A question that an agent could ask
+          A question that you could ask an agent
           <input
             type="search"
             value=${asked}
@@ -277,49 +292,78 @@ function Bench() {
         ${asked ? html`
           <${Shown} state=${state}>
             ${(answer) => html`
-              <div class="grid">
-                <label class="field">
-                  Relevance floor: ${Number(cut).toFixed(2)} (this question scores${" "}
-                  ${answer.confidence.toFixed(2)})
-                  <input
-                    type="range"
-                    min="0"
-                    max="1"
-                    step="0.01"
-                    value=${cut}
-                    onInput=${(event) => setFloor(Number(event.target.value))}
-                  />
-                </label>
-                <p class=${`notice ${answer.confidence >= cut ? "good" : ""}`}>
-                  ${answer.confidence >= cut
-                    ? "Memories would be injected."
-                    : "Nothing would be injected: the question scores below the floor."}
-                </p>
-                ${answer.items.map((item) => html`
-                  <${Candidate}
-                    key=${item.record.record_id}
-                    item=${{
-                      ...item,
-                      parts: item.weighed,
-                      record_id: item.record.record_id,
-                      title: item.record.title,
-                      freshness: item.record.freshness,
-                    }}
-                    namespace=${item.record.namespace}
-                  />
-                `)}
-              </div>
+              <${Outcome}
+                heading="What an agent would be told"
+                text=${answer.context}
+                nothing="Nothing: no memory is likely enough to be of use."
+                candidates=${answer.candidates}
+              />
             `}
           <//>
+          <${Scores} asked=${asked} project=${params.project} />
         ` : html`
           <${Empty} title="Nothing asked yet">
-            <p>
-              You will see each candidate, what every signal adds to its score, and whether
-              anything would be injected.
-            </p>
+            <p>You will see the text that an agent would get, and what would be left out.</p>
           <//>
         `}
       </div>
     </section>
+  `;
+}
+
+// How search alone scores the same question, and what a floor would let through.
+function Scores({ asked, project }) {
+  const [open, set] = useState(false);
+  return html`
+    <details onToggle=${(event) => set(event.target.open)}>
+      <summary>Scores of the search, and its floor</summary>
+      ${open ? html`<${Scored} asked=${asked} project=${project} />` : null}
+    </details>
+  `;
+}
+
+function Scored({ asked, project }) {
+  const [floor, setFloor] = useState(null);
+  const state = useData(() => daemon.explain(asked, project), JSON.stringify([asked, project]));
+  return html`
+    <${Shown} state=${state}>
+      ${(answer) => {
+        const cut = floor ?? answer.default_threshold;
+        return html`
+          <div class="grid">
+            <label class="field">
+              Relevance floor: ${Number(cut).toFixed(2)} (this question scores${" "}
+              ${answer.confidence.toFixed(2)})
+              <input
+                type="range"
+                min="0"
+                max="1"
+                step="0.01"
+                value=${cut}
+                onInput=${(event) => setFloor(Number(event.target.value))}
+              />
+            </label>
+            <p class=${`notice ${answer.confidence >= cut ? "good" : ""}`}>
+              ${answer.confidence >= cut
+                ? "The question passes the floor."
+                : "The question scores below the floor."}
+            </p>
+            ${answer.items.map((item) => html`
+              <${Candidate}
+                key=${item.record.record_id}
+                item=${{
+                  ...item,
+                  parts: item.weighed,
+                  record_id: item.record.record_id,
+                  title: item.record.title,
+                  freshness: item.record.freshness,
+                }}
+                namespace=${item.record.namespace}
+              />
+            `)}
+          </div>
+        `;
+      }}
+    <//>
   `;
 }
