@@ -24,7 +24,7 @@ from recollect.extract.rules.turns import ToolCall, Turn
 MOST_STATED = 3
 SURE = 0.97  # of a sentence without a cue, to be held
 AGREES = 0.75  # of a sentence with a cue, to be held
-AGREES_PLAIN = 0.6  # the same where the cue is unmistakable
+AGREES_PLAIN = 0.45  # the same where the cue is unmistakable
 PLAIN = ("from now on", "always and never", "this, not that")
 PROPOSED = 0.6  # of a sentence without a cue
 HARDLY = 0.08  # below this a cue alone is not enough
