@@ -5,6 +5,7 @@ telling, `order` those that repeat; `fit` cuts to the budget, `render` writes. A
 out stays in the draft with its reason: the receipt shows it.
 """
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -51,11 +52,15 @@ class BriefLine:
 
     @property
     def _statement(self) -> tuple[str, ...]:
-        """The words of a rule: it is kept as a belief and as a preference, and told once."""
+        """The words of a rule: it is kept as a belief and as a preference, and told once. As a
+        digest, for receipts keep what was told, and must not keep what is forgotten."""
+        said = ""
         if isinstance(self.thing, Preference):
-            return (f"says {plain(self.thing.value)}",)
-        is_belief = self.record is not None and self.record.traits.is_belief
-        return (f"says {plain(self.record.title)}",) if self.record and is_belief else ()
+            said = self.thing.value
+        elif self.record is not None and self.record.traits.is_belief:
+            said = self.record.title
+        digest = hashlib.blake2b(plain(said).encode("utf-8", "replace"), digest_size=8)
+        return (f"says {digest.hexdigest()}",) if said else ()
 
     @property
     def turn_events(self) -> tuple[str, ...]:

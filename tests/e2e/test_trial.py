@@ -36,6 +36,8 @@ def start(environment: dict[str, str], *arguments: str) -> "subprocess.Popen[str
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Who runs the tests in the background ignores it, and what they start would, too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
