@@ -39,7 +39,11 @@ def work_lines(
 def _files(
     work: ProjectWork, ask: Ask, told: Collection[str], *, later: bool, idle: float
 ) -> list[BriefLine]:
-    likely = [one for one in rank(work, ask) if f"file {one.path}" not in told]
+    likely = [
+        one
+        for one in rank(work, ask)
+        if f"file {one.path}" not in told and not work.is_ignored(one.path)
+    ]
     likely = likely[: FILES_LATER if later else FILES]
     prompt = weight_of_prompt(ask.text, later=later, idle=idle)
     chances = [chance_of_file(one.score, prompt) for one in likely]

@@ -21,6 +21,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.values import TurnWork
 from recollect.store.interface import Store
 from recollect.work import graph as work_graph
+from recollect.work.git_ignored import ignored_in
 from recollect.work.graph import WorkGraph
 from recollect.work.index import ProjectWork
 
@@ -229,12 +230,19 @@ class WorkCache:
 
     def _read(self, project: _Project, newest: int, pause_s: float = 0.0) -> ProjectWork:
         work = ProjectWork()
+        work.is_ignored = ignored_in(self._roots(project.namespace))
         rows = self._store.turn_works.stream(project.namespace, newest=newest)
         for number, one in enumerate(rows, 1):
             self._add_visible(work, one)
             if pause_s and number % STRIDE == 0:
                 time.sleep(pause_s)
         return work
+
+    def _roots(self, namespace: str) -> Sequence[str]:
+        """The directories of a project on this machine."""
+        own = namespace.partition("/project/")[2].rstrip("/")
+        found = (one.roots for one in self._store.projects.all() if own and one.project_id == own)
+        return next(found, ())
 
     def _add_visible(self, work: ProjectWork, one: TurnWork) -> None:
         visible = self._visible(one)

@@ -11,11 +11,12 @@ import math
 import sys
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from recollect.core.tuning import WORK_FILES
 from recollect.core.values import Action, Record, TurnWork
+from recollect.work.git_ignored import nothing_ignored
 from recollect.work.paths import base, subject_of
 from recollect.work.terms import Postings, terms
 
@@ -105,6 +106,7 @@ class ProjectWork:
     """Not thread-safe by itself."""
 
     def __init__(self) -> None:
+        self.is_ignored: Callable[[str], bool] = nothing_ignored  # by the repository
         self.path: list[str] = []  # of every known file, by number; "" for one that was replaced
         self.number: dict[str, int] = {}  # of every known file, by path
         self._renamed: dict[str, tuple[int, float]] = {}  # by its old path: which file, and since
