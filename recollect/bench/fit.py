@@ -22,8 +22,18 @@ from numpy.typing import NDArray
 from recollect.bench import datasets
 from recollect.bench.ingest import DirectIngest
 from recollect.bench.vectors import CachedVectors
-from recollect.core.tuning import FILE_SIGNALS, SEARCH, FileSignals, SearchWeights, entries
+from recollect.core.tuning import (
+    FILE_SIGNALS,
+    SEARCH,
+    SPEAKING,
+    FileSignals,
+    SearchWeights,
+    Speaking,
+    entries,
+)
 from recollect.core.values import TurnWork
+from recollect.inject.prompt_kind import idleness
+from recollect.inject.speaking import chance_of_file, weight_of_prompt
 from recollect.retrieve.score import Signals
 from recollect.trial import transcripts
 from recollect.trial.measure import cases
@@ -38,6 +48,7 @@ STEPS = (0.5, 0.75, 1.33, 2.0)
 GAIN = 0.0005  # of the objective, for which a weight is moved
 FOLDS = 5
 MOST_SESSIONS = 1000  # the newest
+FORESEEN = 8  # files of a prompt, as many as are told
 PROMPTS = 3  # of a session, from its start
 NEEDS = (
     "needs at least two families of benchmark sets, such as locomo_* and entire_* (--data DIR): "
@@ -45,7 +56,7 @@ NEEDS = (
 )
 NEEDS_SESSIONS = "needs a folder with at least ten transcripts of one project (--sessions DIR)"
 
-W = TypeVar("W", SearchWeights, FileSignals)
+W = TypeVar("W", SearchWeights, FileSignals, Speaking)
 Case = TypeVar("Case")
 Floats = NDArray[np.float64]
 
@@ -60,10 +71,11 @@ class Sample(Generic[Case]):
 
 @dataclass(frozen=True)
 class Fit(Generic[W, Case]):
-    """What is fitted, and how a case is scored: any of the first five, and NDCG@10."""
+    """What is fitted, and how a case is scored: by two figures, larger is better."""
 
     weights: W
     score: Callable[[Case, W], tuple[float, float]]
+    figures: tuple[str, str] = ("any@5", "NDCG@10")
 
     def scores(self, sample: Sample[Case], weights: W, most: int = 0) -> dict[str, Floats]:
         """Means by part."""
@@ -98,7 +110,8 @@ class Fit(Generic[W, Case]):
     def report(self, samples: Sequence[Sample[Case]], seconds: float) -> str:
         """Left-out scores of weights that were fitted to the rest; then a fit to everything."""
         share = seconds / (len(samples) + 1)
-        lines = ["left out".ljust(36) + "any@5 now, fitted".rjust(20) + "NDCG@10".rjust(16)]
+        first, second = self.figures
+        lines = ["left out".ljust(36) + f"{first} now, fitted".rjust(20) + second.rjust(16)]
         changes: list[Floats] = []
         found = []
         for one in samples:
@@ -112,7 +125,7 @@ class Fit(Generic[W, Case]):
         mean = np.mean(changes, axis=0)
         worst = float(np.min(changes, axis=0)[0])
         lines.append(
-            f"mean change {mean[0]:+.4f} any@5, {mean[1]:+.4f} NDCG@10; worst {worst:+.4f}"
+            f"mean change {mean[0]:+.4f} {first}, {mean[1]:+.4f} {second}; worst {worst:+.4f}"
         )
         whole = self.fitted(samples, share)
         lines.append("weight".ljust(20) + "now".rjust(8) + "fitted".rjust(8) + "  without one")
@@ -208,6 +221,8 @@ class Prompt:
 
     files: list[Likely]
     need: frozenset[str]  # base names
+    text: str = ""
+    later: bool = False  # not the first of its session
 
     def score(self, weights: FileSignals) -> tuple[float, float]:
         def total(one: Likely) -> float:
@@ -220,8 +235,21 @@ class Prompt:
         best = sorted(self.files, key=lambda one: (-total(one), one.path))[:10]
         return _scored([base(one.path) in self.need for one in best], len(self.need))
 
+    def foreseen(self, weights: Speaking) -> tuple[float, float]:
+        """How well it is foreseen which files are used: log likelihood, and the squared error."""
+        idle = idleness(self.text, None)
+        prompt = weight_of_prompt(self.text, later=self.later, idle=idle, by=weights)
+        likelihood, error = [], []
+        for one in self.files[:FORESEEN]:
+            chance = chance_of_file(one.score, prompt, weights)
+            used = base(one.path) in self.need
+            likelihood.append(math.log(max(chance if used else 1 - chance, 1e-9)))
+            error.append(-((chance - used) ** 2))
+        return math.fsum(likelihood) / len(likelihood), math.fsum(error) / len(error)
+
 
 def files(folder: str, seconds: float) -> str:
+    """Which files come first; then how likely they are to be used."""
     if not os.path.isdir(folder):
         return f"file signals: {NEEDS_SESSIONS}"
     with tempfile.TemporaryDirectory(prefix="recollect-fit-") as unpacked:
@@ -234,12 +262,24 @@ def files(folder: str, seconds: float) -> str:
     samples = [Sample(str(number), part) for number, part in enumerate(parts) if part]
     if len(samples) < FOLDS or len(sessions) < 2 * FOLDS:
         return f"file signals: {NEEDS_SESSIONS}"
-    fit = Fit[FileSignals, Prompt](FILE_SIGNALS, Prompt.score)
-    return "file signals\n" + fit.report(samples, seconds)
+    order = Fit[FileSignals, Prompt](FILE_SIGNALS, Prompt.score).report(
+        [_those(one, lambda prompt: bool(prompt.need)) for one in samples], seconds / 2
+    )
+    chances = Fit[Speaking, Prompt](SPEAKING, Prompt.foreseen, ("likelihood", "-error")).report(
+        [_those(one, lambda prompt: bool(prompt.files)) for one in samples], seconds / 2
+    )
+    return f"file signals\n{order}\n\nspeaking\n{chances}"
+
+
+def _those(sample: Sample[Prompt], chosen: Callable[[Prompt], bool]) -> Sample[Prompt]:
+    return Sample(
+        sample.name,
+        {name: list(filter(chosen, some)) for name, some in sample.parts.items()},
+    )
 
 
 def _prompts(sessions: Sequence[Session]) -> Iterator[tuple[str, Prompt]]:
-    """The first prompts of each session that need a file which earlier sessions touched."""
+    """The first prompts of each session that had an earlier one."""
     needs = {(one.session, one.turn): one.need for one in cases(sessions, PROMPTS)}
     ending = sorted(sessions, key=lambda one: one.ended)
     earlier = ProjectWork()
@@ -250,7 +290,7 @@ def _prompts(sessions: Sequence[Session]) -> Iterator[tuple[str, Prompt]]:
         so_far = copy.deepcopy(earlier)
         for number, turn in enumerate(session.turns[:PROMPTS]):
             need, prompt = needs.get((session.name, number)), turn[0]
-            if need:
+            if need is not None:
                 ask = Ask(
                     prompt_text(turn),
                     prompt.valid_time.timestamp(),
@@ -258,7 +298,7 @@ def _prompts(sessions: Sequence[Session]) -> Iterator[tuple[str, Prompt]]:
                     person_of(prompt),
                     prompt.source.branch,
                 )
-                yield session.name, Prompt(rank(so_far, ask), need)
+                yield session.name, Prompt(rank(so_far, ask), need, ask.text, number > 0)
             done = work_of(turn)
             if done is not None:
                 so_far.add(done)

@@ -7,7 +7,7 @@ numbers stand in `core/tuning.py`; where they come from: docs/decisions/brief.md
 
 import math
 
-from recollect.core.tuning import MATCHING, NOTES, SPEAKING
+from recollect.core.tuning import MATCHING, NOTES, SPEAKING, Speaking
 from recollect.core.values import Fact
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject.draft import BriefLine, Draft
@@ -109,18 +109,18 @@ def chance_of(line: BriefLine, draft: Draft) -> float:
     )
 
 
-def chance_of_file(score: float, prompt: float) -> float:
+def chance_of_file(score: float, prompt: float, by: Speaking = SPEAKING) -> float:
     """How likely it is that the session will use a file: from its score in `work/likely_files` and
     from what `weight_of_prompt` says."""
-    return _probability(SPEAKING.base + SPEAKING.score * score + prompt)
+    return _probability(by.base + by.score * score + prompt)
 
 
-def weight_of_prompt(text: str, *, later: bool, idle: float) -> float:
+def weight_of_prompt(text: str, *, later: bool, idle: float, by: Speaking = SPEAKING) -> float:
     """How much likelier or less likely a prompt makes it that files will be used after it."""
-    weight = SPEAKING.publishes if only_publishes(text) else 0.0
+    weight = by.publishes if only_publishes(text) else 0.0
     if later:
-        weight += SPEAKING.later + SPEAKING.idle * idle
-        weight += SPEAKING.names_nothing if len(set(terms(text))) <= 1 else 0.0
+        weight += by.later + by.idle * idle
+        weight += by.names_nothing if len(set(terms(text))) <= 1 else 0.0
     return weight
 
 

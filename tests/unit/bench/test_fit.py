@@ -10,8 +10,9 @@ from recollect.bench import datasets, fit
 from recollect.bench.__main__ import OWN_DATA, main
 from recollect.bench.fit import Fit, Prompt, Sample
 from recollect.bench.vectors import CachedVectors
-from recollect.core.tuning import FILE_SIGNALS, SEARCH, FileSignals
+from recollect.core.tuning import FILE_SIGNALS, SEARCH, SPEAKING, FileSignals, Speaking
 from recollect.embedding.embedder import Embedder
+from recollect.inject.speaking import chance_of_file
 from recollect.work.likely_files import Likely
 
 
@@ -67,3 +68,20 @@ def test_the_command_says_what_data_it_needs(
     assert main(["--fit", "--models", models, "--cache", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert fit.NEEDS in said and fit.NEEDS_SESSIONS in said
+
+
+def _spoken(score: float, *, used: bool, later: bool) -> Prompt:
+    need = frozenset(["a.py"]) if used else frozenset(["z.py"])
+    return Prompt([Likely("src/a.py", score)], need, "cap the retries of billing", later)
+
+
+def test_a_chance_is_moved_towards_what_was_used() -> None:
+    """Where nothing was ever used, the constant falls; where everything was, it rises."""
+    one = Fit[Speaking, Prompt](SPEAKING, Prompt.foreseen, ("likelihood", "-error"))
+    for used in (False, True):
+        cases = [_spoken(4.0, used=used, later=bool(at % 2)) for at in range(8)]
+        found = one.fitted([Sample("s", {"s": cases})], 60)
+        before, after = (one.objective([Sample("s", {"s": cases})], w) for w in (SPEAKING, found))
+        assert after > before
+        chances = [chance_of_file(4.0, 0.0, weights) for weights in (SPEAKING, found)]
+        assert (chances[1] > chances[0]) is used
