@@ -41,6 +41,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 # conjunctions, prepositions, auxiliaries. A noun phrase neither begins nor ends with one of them.
 # Without `will` and `may`, which are people, too.
 _FUNCTION_WORDS = """
+let's lets
 always never often sometimes seldom ever already still now then today yesterday tomorrow soon later
 again once also too just only even maybe perhaps please instead otherwise however meanwhile anyway
 besides therefore thus hence yet almost quite rather very here there everywhere recently finally

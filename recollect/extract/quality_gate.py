@@ -123,7 +123,8 @@ def fault(record: Record) -> str:
         return "boilerplate"
     words = content_words(whole)
     # The summary of a session may name no more than the file that was edited.
-    if len(set(words)) < FEWEST_WORDS and not (record.traits.is_summary and record.files):
+    fewest = FEWEST_WORDS - (record.traits.is_belief and record.author == "user")
+    if len(set(words)) < fewest and not (record.traits.is_summary and record.files):
         return "unspecific"
     # A belief that the rules found names an alternative or a reason, so it may be short.
     stated = record.traits.is_belief and (record.author == "user" or record.strategy == "rules")

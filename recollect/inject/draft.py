@@ -43,21 +43,27 @@ class BriefLine:
     def told_as(self) -> tuple[str, ...]:
         """What a session that was told this need not be told again: a turn, its note and what else
         was made of it are one memory."""
-        return (self.id, *self.keys, *self.turn_events, *self._statement)
+        is_turn = self.record is not None and self.record.traits.is_turn
+        return (self.id, *self.keys, *self.turn_events, *(() if is_turn else self._statement))
 
     @property
     def same_as(self) -> tuple[str, ...]:
         """If a session was told one of these, it was told this. Two beliefs of one turn differ."""
-        return (self.id, *(self._statement or self.turn_events))
+        is_turn = self.record is not None and self.record.traits.is_turn
+        events = () if self._statement and not is_turn else self.turn_events
+        return (self.id, *events, *self._statement)
 
     @property
     def _statement(self) -> tuple[str, ...]:
-        """The words of a rule: it is kept as a belief and as a preference, and told once. As a
-        digest, for receipts keep what was told, and must not keep what is forgotten."""
+        """The words of a rule, which is told once: it is kept as a belief, as a preference and as
+        the turn that said nothing else. As a digest, for receipts keep what was told, and must not
+        keep what is forgotten."""
         said = ""
         if isinstance(self.thing, Preference):
             said = self.thing.value
-        elif self.record is not None and self.record.traits.is_belief:
+        elif self.record is not None and (
+            self.record.traits.is_belief or self.record.traits.is_turn
+        ):
             said = self.record.title
         digest = hashlib.blake2b(plain(said).encode("utf-8", "replace"), digest_size=8)
         return (f"says {digest.hexdigest()}",) if said else ()
@@ -66,8 +72,6 @@ class BriefLine:
     def turn_events(self) -> tuple[str, ...]:
         """The events of the turn that it was made of; a summary is made of many turns."""
         record = self.record
-        if isinstance(self.thing, Preference):
-            return self.thing.source_event_ids
         return () if record is None or record.traits.is_summary else record.source_event_ids
 
 

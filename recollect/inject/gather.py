@@ -176,7 +176,11 @@ def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> N
     lines += graph_lines.by_words(
         graphs, namespaces, text, intent(text), have | {line.id for line in lines}
     )
-    draft.lines += [line for line in lines if line.id not in have]
+    # A fact may be reached from several things that the prompt names.
+    found: dict[str, BriefLine] = {}
+    for line in lines:
+        found.setdefault(line.id, line)
+    draft.lines += [line for line in found.values() if line.id not in have]
 
 
 def _early(sources: Sources, draft: Draft) -> None:

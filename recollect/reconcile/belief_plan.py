@@ -37,6 +37,11 @@ NEAR = 0.4  # the cosine of two statements that may be about one thing: unrelate
 NAMED = 3  # words of a name; longer ones are a sentence
 FRAME = 2  # words besides their values, for two statements to be about one thing
 _ADVERBS = word_hashes("always only must please remember actually instead")
+# Words for rules, and for ending them: they name no rule.
+_ABOUT_RULES = word_hashes(
+    "rule rules convention requirement policy restriction forget scrap drop dropped stop ignore "
+    "lift lifted gone over longer need have ask anymore now again about"
+)
 _NEGATED = re.compile(
     r"\b(?:not|no|never|don'?t|without|avoid|stop|nicht|kein\w{0,2}|nie)\b", re.IGNORECASE
 )
@@ -164,7 +169,8 @@ class _Planner:
             and (record is None or _may_end(record, one))
         ]
         weight = rarity(held)
-        old, said = word_hashes(end.ends), word_hashes(f"{end.text} {end.subject}")
+        old = word_hashes(end.ends) - _ABOUT_RULES
+        said = word_hashes(f"{end.text} {end.subject}") - _ABOUT_RULES
         known = frozenset(word for word in said if weight(frozenset((word,))) > 0)
         near = cosines(self._store, held, vector) if vector else {}
         by_name = 0 < len(old) <= NAMED

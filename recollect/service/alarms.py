@@ -170,7 +170,7 @@ def _contradictions(facts: AlarmInputs) -> Iterator[Alarm]:
             level="warning",
             message=f"{facts.superseded} facts were replaced while {facts.added} memories were "
             "made: beliefs change unusually often",
-            hint="GET /api/operations",
+            hint="recollect change list -p all",
         )
 
 

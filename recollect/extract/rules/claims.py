@@ -21,7 +21,7 @@ from recollect.extract.normalised_text import content_words, word_set
 from recollect.extract.rules import grammar, patterns, predicates
 from recollect.extract.rules.commands import program, steps
 from recollect.extract.rules.prose import cut, sentences
-from recollect.extract.rules.statements import BeliefStatement, standing_sentences
+from recollect.extract.rules.statements import BeliefStatement, may_be_held, standing_sentences
 from recollect.extract.rules.turns import ToolCall, Turn
 from recollect.work.command_targets import packages
 
@@ -113,6 +113,8 @@ def _facts_of_sentence(sentence: str, turn: Turn, event_id: str) -> Iterator[Cla
 
 def _wish(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
     """A lasting preference that is stated outright, but not as a rule."""
+    if not may_be_held(sentence):
+        return
     for category, key, pattern in predicates.WISHES:
         if pattern.search(sentence):
             yield PreferenceClaim(

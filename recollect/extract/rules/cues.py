@@ -111,7 +111,7 @@ CUES: tuple[Cue, ...] = (
     ),
     _cue(
         "always and never", "rule",
-        rf"^{_SO}(?:always|never) (?!mind|saw|seen|had|got|been|again|worked|heard|happened|the\b|a\b|in\b)\w+\b(?<!s)"
+        rf"^{_SO}(?:always|never|(?:don't|do not) ever) (?!mind|saw|seen|had|got|been|again|worked|heard|happened|the\b|a\b|in\b)\w+\b(?<!s)"
         r"|(?:[,;:—-]|\b(?:and|but|please|we|you|must|should|to)) (?:always|never) (?!mind|ever\b|seen|heard|saw|know|knew|thought|had\b|got|been|was\b|is\b|are\b|be (?:able|sure)|a\b|the same|found|works?|fails?|happens?|returns?|read\b)\w+"
         r"|\b(?:immer|niemals|grundsätzlich) (?:\S+ ){0,8}\w+(?:en|est|e|t)\b|\b(?:toujours|jamais)\b|\b(?:siempre|nunca|jamás)\b|\b(?:sempre|nunca|jamais)\b|\b(?:sempre|mai)\b|必ず|いつも|絶対に|常に|总是|始终|一律|必须|务必|都用",
         ("Always use uv.", "Never log the request body.", "we always pin images", "Bitte immer auf Deutsch antworten.", "N'utilise jamais any.", "Usa siempre pytest.", "必ずテストを書いてください。", "这个项目的提交信息都用英文写"),

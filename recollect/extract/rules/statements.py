@@ -24,8 +24,14 @@ from recollect.extract.rules.turns import ToolCall, Turn
 MOST_STATED = 3
 SURE = 0.97  # of a sentence without a cue, to be held
 AGREES = 0.75  # of a sentence with a cue, to be held
-AGREES_PLAIN = 0.45  # the same where the cue is unmistakable
-PLAIN = ("from now on", "always and never", "this, not that")
+AGREES_PLAIN = 0.2  # the same where the cue is unmistakable
+PLAIN = (
+    "from now on",
+    "always and never",
+    "this, not that",
+    "every one must",
+    "what was asked for is over",
+)
 PROPOSED = 0.6  # of a sentence without a cue
 HARDLY = 0.08  # below this a cue alone is not enough
 # A prompt longer than this, in characters or lines, is a document with a few own words around it.
@@ -134,6 +140,12 @@ def standing_sentences(text: str) -> list[str]:
         and effects[at].keys().isdisjoint(("nothing", "turn", "session", "branch"))
         and not one.rstrip().endswith("?")
     ]
+
+
+def may_be_held(sentence: str) -> bool:
+    """Whether no veto makes it unsure, and it ends nothing."""
+    effects = vetoes.effects(sentence)
+    return "unsure" not in effects and not _is_end(_reading(sentence, effects))
 
 
 def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> list[BeliefStatement]:
@@ -266,7 +278,7 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
         return None
     if len(content_words(bare)) < 2 and speaks_english(bare):
         return None
-    hint = cue(sentence)
+    hint = cue(sentence) or cue(bare)
     guess = kinds(sentence)
     stated = 1 - guess["none"]
     kind: StatementKind = hint.kind if hint else _best(guess)
@@ -279,7 +291,7 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
         state = "proposed"  # who says how far it holds means it to hold
     if state is None:
         return None
-    if "unsure" in effects:
+    if "unsure" in effects and kind != "end":
         state = "proposed"
     if "turn" in effects and kind != "end":
         return None
