@@ -28,7 +28,6 @@ AGREES_PLAIN = 0.2  # the same where the cue is unmistakable
 PLAIN = (
     "from now on",
     "always and never",
-    "this, not that",
     "every one must",
     "what was asked for is over",
 )
