@@ -7,9 +7,8 @@ import msgspec
 
 from recollect.core.values import Preference, Record
 from recollect.inject import render
-from recollect.inject.draft import BriefLine, Draft, plain
+from recollect.inject.draft import BriefLine, Draft, Sources, plain
 from recollect.inject.feedback import factor
-from recollect.inject.gather import Sources
 from recollect.lifecycle.file_freshness import FreshnessChecker
 from recollect.privacy.sensitive import is_sensitive
 from recollect.retrieve.priors import STALE
