@@ -12,9 +12,8 @@ from recollect.bench.datasets import BenchMessage
 from recollect.bench.vectors import CachedVectors
 from recollect.core.tuning import SearchWeights
 from recollect.embedding.chunking import parts
-from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.engine import Fusion, Mode, Ranked, SearchEngine
 from recollect.retrieve.index import Document
-from recollect.retrieve.results import Fusion, Mode, Ranked
 from recollect.retrieve.score import Signals
 
 

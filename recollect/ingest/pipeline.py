@@ -305,7 +305,7 @@ class Pipeline:
         for taken in group:
             came = [(arrival, next(outcomes)) for arrival in taken.arrivals]
             taken.refused = any(outcome.status == "conflict" for _, outcome in came)
-            news.append([arrival for arrival, outcome in came if outcome.stored])
+            news.append([arrival for arrival, outcome in came if outcome.status == "stored"])
         ended = dict.fromkeys(
             (taken.namespace, taken.session_id)
             for taken in group
@@ -416,7 +416,7 @@ class Pipeline:
                 cleaned[event.event_id, digest] = arrival
         told = dict(zip(cleaned, self._put(list(cleaned.values())), strict=True))
         for key, outcome in told.items():
-            if outcome.stored:
+            if outcome.status == "stored":
                 event = cleaned[key].event
                 for listener in self.listeners:
                     listener(Notice(Arrival(event=event), event.source.surface))
@@ -424,7 +424,7 @@ class Pipeline:
         outcomes = []
         for event, digest in given:
             outcomes.append(told[event.event_id, digest])
-            if outcomes[-1].stored:  # the second time within one call it is a repeat
+            if outcomes[-1].status == "stored":  # the second time within one call it is a repeat
                 told[event.event_id, digest] = replace(outcomes[-1], status="duplicate")
         return outcomes
 

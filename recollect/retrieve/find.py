@@ -15,9 +15,8 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from recollect.core.clock import to_micros
-from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.engine import Mode, Ranked, SearchEngine
 from recollect.retrieve.graph import GraphCache, GraphWalk
-from recollect.retrieve.results import Mode, Ranked
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from recollect.reconcile.contradict import cardinality, confirmed, order, resolv
 from recollect.reconcile.entity_names import EntityNames
 from recollect.reconcile.knowledge import learn
 from recollect.reconcile.plan import Put
-from recollect.retrieve.dates import anchors_in, spans_in
+from recollect.retrieve.query import anchors_in, spans_in
 from recollect.store.interface import Waiting
 from tests.make import NAMESPACE, NOON
 
