@@ -12,6 +12,7 @@ from recollect.core import vector_bytes as layout
 from recollect.core.clock import Clock, to_micros
 from recollect.core.kinds import PROFILE, TYPES
 from recollect.core.settings import Settings
+from recollect.core.text_words import words as words_in
 from recollect.core.tuning import NOTES
 from recollect.core.values import Record
 from recollect.embedding.embedder import MODEL
@@ -34,7 +35,7 @@ from recollect.retrieve.query import intent
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
-from recollect.work.index import last_summary
+from recollect.work.index import MAIN, last_summary
 from recollect.work.paths import looks_like_file
 
 CANDIDATES = 30
@@ -158,7 +159,15 @@ def _find(sources: Sources, text: str, namespaces: tuple[str, ...], limit: int) 
     key = (text, namespaces, epochs, limit, to_micros(now) // _MINUTE_US)
     return sources.results.get(
         key,
-        lambda: find(sources.engine, sources.graphs, text, namespaces, at=now, limit=limit),
+        lambda: find(
+            sources.engine,
+            sources.graphs,
+            text,
+            namespaces,
+            at=now,
+            limit=limit,
+            fusion=sources.settings.fusion,
+        ),
     )
 
 
@@ -169,9 +178,12 @@ def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> N
         draft.notes["named"] = named
     draft.rivals = [rival for walk in walks for rival in walk.rivals]
     have = {line.id for line in draft.lines}
-    lines = graph_lines.asked_preferences(
-        graphs, namespaces, text, by_likeness=draft.asked_on_purpose
-    )
+    if draft.as_sections:  # no hook told them at the session's start
+        lines = graph_lines.preferences(graphs, namespaces)
+    else:
+        lines = graph_lines.asked_preferences(
+            graphs, namespaces, text, by_likeness=draft.about_past
+        )
     lines += graph_lines.facts(walks)
     lines += graph_lines.by_words(
         graphs, namespaces, text, intent(text), have | {line.id for line in lines}
@@ -232,10 +244,11 @@ def _start(sources: Sources, draft: Draft) -> None:
     ]
     draft.lines += _profile(pool)
     pool = [one for one in pool if one.category != PROFILE]
+    near = _likeness(sources, question)
     if draft.as_sections:
         draft.lines += preferences
         ranked = rank_for_start(
-            [one for one in pool if not one.traits.is_turn], sources.clock.now()
+            [one for one in pool if not one.traits.is_turn], sources.clock.now(), near
         )
         draft.lines += [memory_line(one.record, one.score, one.parts) for one in ranked]
         draft.lines += _last_state(sources, draft, ())
@@ -249,13 +262,26 @@ def _start(sources: Sources, draft: Draft) -> None:
         and one.stands
         and one.holds_in(question.session_id, question.branch)
     ]
-    for one in rank_for_start(rules, sources.clock.now())[:MOST_RULES]:
+    for one in rank_for_start(rules, sources.clock.now(), near)[:MOST_RULES]:
         line = memory_line(one.record, one.score, one.parts)
         line.section = "rules"
         preferences.append(line)
     draft.lines += [line for line in preferences if not _names_file(line)]
     summaries = [one for one in pool if one.traits.is_summary and one.category not in DIGESTS]
     draft.lines += _last_state(sources, draft, summaries)
+
+
+def _likeness(sources: Sources, question: RecallQuestion) -> dict[str, float]:
+    """How near each memory is to what is being worked on: the branch, and the last task."""
+    if not sources.index_cache.ready(question.namespaces):
+        return {}
+    last = sources.store.sessions.last_checkpoint(question.namespaces[0])
+    branch = "" if question.branch in MAIN else " ".join(words_in(question.branch))
+    text = " ".join(filter(None, (branch, last.task if last else "")))
+    ranked = sources.engine.search(
+        text, question.namespaces, limit=START_POOL, mode="semantic", floor=False
+    )
+    return {one.id: one.parts["cosine"] for one in ranked.results} if ranked.semantic else {}
 
 
 def _profile(pool: Sequence[Record]) -> Iterator[BriefLine]:

@@ -27,6 +27,7 @@ from recollect.inject.receipts import Receipts, make_receipt, told_by
 from recollect.inject.shadow import Shadow
 from recollect.inject.speaking import decide
 from recollect.inject.told import OwnText, Told
+from recollect.lifecycle.conversation import MARGIN
 
 log = logging.getLogger(__name__)
 
@@ -184,7 +185,7 @@ class Recall:
         heads = _HEADS if draft.as_sections else render.RULES
         frame = fence.fence(heads, mark)
         # Whoever names a budget gets no token more; a hook's budget is for what is told.
-        room = tokens - count_tokens(frame if draft.as_sections else heads)
+        room = int(tokens * (1 - MARGIN)) - count_tokens(frame if draft.as_sections else heads)
         room -= count_tokens(draft.hint)
         chars = draft.question.limit_chars - len(frame) - len(draft.hint)
         wanted: dict[Section, list[BriefLine]] = {}

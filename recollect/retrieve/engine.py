@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
+from recollect.core.settings import Fusion
 from recollect.core.tuning import FLOOR, SEARCH, Floor, SearchWeights
 from recollect.retrieve import candidates
 from recollect.retrieve.dates import Span, anchors_in, spans_in
 from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, Terms, parse, weigh
 from recollect.retrieve.rank import stem_numbers
-from recollect.retrieve.results import Fusion, Mode, Ranked, rows
+from recollect.retrieve.results import DEPTH, K, Mode, Ranked, rows
 from recollect.retrieve.score import IndexQuery, Signals, confidence, gather, near_by_chance
 
 _NO_VECTORS = "no memory here has a vector yet"
@@ -120,6 +121,8 @@ class SearchEngine:
         limit: int = 10,
         mode: Mode = "hybrid",
         fusion: Fusion = "linear",
+        k: int = K,
+        depth: int = DEPTH,
         floor: bool = True,
         now: int | None = None,
         weights: SearchWeights | None = None,
@@ -130,7 +133,7 @@ class SearchEngine:
         `now` (microseconds since 1970) resolves phrases such as "last week" and ranks recent
         memories a little higher; their age is measured from the end of its day, so that the same
         prompt gives the same scores all day. `reached` holds the memories that the graph leads to,
-        each with a bonus between 0 and 1.
+        each with a bonus between 0 and 1. `k` and `depth` are of rank fusion (`fusion="rrf"`).
         """
         weights = weights or self._weights
         asked = self._prepare(text, namespaces, mode, now)
@@ -145,7 +148,7 @@ class SearchEngine:
             if floor and sure < least:
                 asked.left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
                 scored, found = [], {}
-            results = rows(found, scored, mode, fusion, semantic, limit)
+            results = rows(found, scored, mode, fusion, semantic, limit, k, depth)
             asked.watch.mark("fuse")
         return Ranked(
             results,

@@ -11,13 +11,13 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.settings import Fusion
 from recollect.core.tuning import GRAPH
 from recollect.retrieve.index import Index
 from recollect.retrieve.rank import Floats
 from recollect.retrieve.score import ScoredDocuments
 
 Mode = Literal["hybrid", "keyword", "semantic"]
-Fusion = Literal["linear", "rrf"]
 
 DEPTH = 4  # rank fusion reads this many times the limit from each ranking
 K = 60  # of rank fusion
@@ -54,12 +54,14 @@ def rows(
     fusion: Fusion,
     semantic: bool,
     limit: int,
+    k: int = K,
+    depth: int = DEPTH,
 ) -> tuple[Result, ...]:
     indexes = list(found.values())
     if semantic and mode == "semantic":
         ordered = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], limit)
     elif semantic and fusion == "rrf":
-        ordered = _fused(indexes, scored, limit)
+        ordered = _fused(indexes, scored, limit, k, depth)
     else:
         ordered = _ordered(indexes, scored, [one.total for one in scored], limit)
     names = list(found)
@@ -75,12 +77,12 @@ def rows(
 
 
 def _fused(
-    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], limit: int
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], limit: int, k: int, depth: int
 ) -> list[tuple[float, _Place]]:
-    lexical = _ordered(indexes, scored, [one.lexical for one in scored], DEPTH * limit)
-    near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], DEPTH * limit)
+    lexical = _ordered(indexes, scored, [one.lexical for one in scored], depth * limit)
+    near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], depth * limit)
     sides = ([place for _, place in lexical], [place for _, place in near])
-    fused = rrf(sides)
+    fused = rrf(sides, k)
     for number, one in enumerate(scored):
         for at in np.flatnonzero(one.parts["graph"]).tolist() if "graph" in one.parts else ():
             bonus = GRAPH.rrf_bonus * float(one.parts["graph"][at])

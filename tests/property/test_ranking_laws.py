@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
+from recollect.core.settings import Fusion
 from recollect.retrieve import candidates, score
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
-from recollect.retrieve.results import Fusion, K, Mode, Ranked, order, rrf
+from recollect.retrieve.results import K, Mode, Ranked, order, rrf
 
 WORDS = [
     "retry", "storm", "billing", "deploy", "the", "of", "is", "what", "postgres", "migration",
