@@ -84,7 +84,15 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     epochs = (sources.index_cache.epoch, sources.graphs.version(namespaces))
     found = sources.results.get(
         (text, namespaces, epochs, limit, to_micros(now) // _MINUTE_US),
-        lambda: find(sources.engine, sources.graphs, text, namespaces, at=now, limit=limit),
+        lambda: find(
+            sources.engine,
+            sources.graphs,
+            text,
+            namespaces,
+            at=now,
+            limit=limit,
+            fusion=sources.settings.fusion,
+        ),
     )
     _from_graph(sources, draft, found.walks)
     ranked = found.ranked
@@ -139,7 +147,10 @@ def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> N
         draft.notes["named"] = named
     draft.rivals = [rival for walk in walks for rival in walk.rivals]
     have = {line.id for line in draft.lines}
-    lines = asked_preferences(graphs, namespaces, text, by_likeness=draft.asked_on_purpose)
+    if draft.as_sections:  # no hook told them at the session's start
+        lines = preferences(graphs, namespaces)
+    else:
+        lines = asked_preferences(graphs, namespaces, text, by_likeness=draft.about_past)
     lines += facts(walks)
     lines += by_words(graphs, namespaces, text, intent(text), have | {line.id for line in lines})
     # A fact may be reached from several things that the prompt names.

@@ -31,6 +31,7 @@ from recollect.inject.judge import Judge
 from recollect.inject.receipts import TEXT_KEPT, OwnText, Receipts, Told, make_receipt, told_by
 from recollect.inject.render import allot, fit
 from recollect.inject.speaking import decide, put_in_order
+from recollect.lifecycle.conversation import MARGIN
 
 log = logging.getLogger(__name__)
 
@@ -183,7 +184,7 @@ class Recall:
         heads = _HEADS if draft.as_sections else render.RULES
         frame = fence.wrap(heads)
         # Whoever names a budget gets no token more; a hook's budget is for what is told.
-        room = tokens - count_tokens(frame if draft.as_sections else heads)
+        room = int(tokens * (1 - MARGIN)) - count_tokens(frame if draft.as_sections else heads)
         room -= count_tokens(draft.hint)
         chars = draft.question.limit_chars - len(frame) - len(draft.hint)
         wanted: dict[Section, list[BriefLine]] = {}

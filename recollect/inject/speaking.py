@@ -99,6 +99,8 @@ def decide(draft: Draft) -> None:
             continue  # found while the index is filled: near enough, or it would not be here
         elif line.section == "procedures" and not line.by_action and not draft.asked_on_purpose:
             line.why_not = "its action is not asked for"
+        elif line.section == "rules" and draft.as_sections:
+            continue  # what is wanted comes along with every answer
         elif _is_of_commands(line) and not draft.asked_on_purpose:
             line.why_not = "read off commands: the line about runs has it"
         elif not line.by_action:

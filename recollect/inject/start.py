@@ -7,13 +7,15 @@ draft.
 from collections.abc import Iterator, Sequence
 
 from recollect.core.kinds import PROFILE, TYPES
+from recollect.core.text_words import words as words_in
 from recollect.core.values import Preference, Record
+from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft, Sources, memory_line
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.start_ranking import rank_for_start
-from recollect.work.index import last_summary
+from recollect.work.index import MAIN, last_summary
 from recollect.work.paths import looks_like_file
 
 START_POOL = 200
@@ -34,10 +36,11 @@ def start(sources: Sources, draft: Draft) -> None:
     ]
     draft.lines += _profile(pool)
     pool = [one for one in pool if one.category != PROFILE]
+    near = _likeness(sources, question)
     if draft.as_sections:
         draft.lines += held
         ranked = rank_for_start(
-            [one for one in pool if not one.traits.is_turn], sources.clock.now()
+            [one for one in pool if not one.traits.is_turn], sources.clock.now(), near
         )
         draft.lines += [memory_line(one.record, one.score, one.parts) for one in ranked]
         draft.lines += _last_state(sources, draft, ())
@@ -51,13 +54,26 @@ def start(sources: Sources, draft: Draft) -> None:
         and one.stands
         and one.holds_in(question.session_id, question.branch)
     ]
-    for one in rank_for_start(rules, sources.clock.now())[:MOST_RULES]:
+    for one in rank_for_start(rules, sources.clock.now(), near)[:MOST_RULES]:
         line = memory_line(one.record, one.score, one.parts)
         line.section = "rules"
         held.append(line)
     draft.lines += [line for line in held if not names_file(line)]
     summaries = [one for one in pool if one.traits.is_summary and one.category not in DIGESTS]
     draft.lines += _last_state(sources, draft, summaries)
+
+
+def _likeness(sources: Sources, question: RecallQuestion) -> dict[str, float]:
+    """How near each memory is to what is being worked on: the branch, and the last task."""
+    if not sources.index_cache.ready(question.namespaces):
+        return {}
+    last = sources.store.sessions.last_checkpoint(question.namespaces[0])
+    branch = "" if question.branch in MAIN else " ".join(words_in(question.branch))
+    text = " ".join(filter(None, (branch, last.task if last else "")))
+    ranked = sources.engine.search(
+        text, question.namespaces, limit=START_POOL, mode="semantic", floor=False
+    )
+    return {one.id: one.parts["cosine"] for one in ranked.results} if ranked.semantic else {}
 
 
 def _profile(pool: Sequence[Record]) -> Iterator[BriefLine]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
+from recollect.core.settings import Fusion
 from recollect.core.tuning import FLOOR, GRAPH, SEARCH, Floor, SearchWeights
 from recollect.retrieve import rank
 from recollect.retrieve.index import Document, Index
@@ -29,7 +30,6 @@ from recollect.retrieve.score import (
 )
 
 Mode = Literal["hybrid", "keyword", "semantic"]
-Fusion = Literal["linear", "rrf"]
 
 DEPTH = 4  # rank fusion reads this many times the limit from each ranking
 K = 60  # of rank fusion
@@ -153,6 +153,8 @@ class SearchEngine:
         limit: int = 10,
         mode: Mode = "hybrid",
         fusion: Fusion = "linear",
+        k: int = K,
+        depth: int = DEPTH,
         floor: bool = True,
         now: int | None = None,
         weights: SearchWeights | None = None,
@@ -163,7 +165,7 @@ class SearchEngine:
         `now` (microseconds since 1970) resolves phrases such as "last week" and ranks recent
         memories a little higher; their age is measured from the end of its day, so that the same
         prompt gives the same scores all day. `reached` holds the memories that the graph leads to,
-        each with a bonus between 0 and 1.
+        each with a bonus between 0 and 1. `k` and `depth` are of rank fusion (`fusion="rrf"`).
         """
         weights = weights or self._weights
         asked = self._prepare(text, namespaces, mode, now)
@@ -178,7 +180,7 @@ class SearchEngine:
             if floor and sure < least:
                 asked.left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
                 scored, found = [], {}
-            results = rows(found, scored, mode, fusion, semantic, limit)
+            results = rows(found, scored, mode, fusion, semantic, limit, k, depth)
             asked.watch.mark("fuse")
         return Ranked(
             results,
@@ -348,12 +350,14 @@ def rows(
     fusion: Fusion,
     semantic: bool,
     limit: int,
+    k: int = K,
+    depth: int = DEPTH,
 ) -> tuple[Result, ...]:
     indexes = list(found.values())
     if semantic and mode == "semantic":
         ordered = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], limit)
     elif semantic and fusion == "rrf":
-        ordered = _fused(indexes, scored, limit)
+        ordered = _fused(indexes, scored, limit, k, depth)
     else:
         ordered = _ordered(indexes, scored, [one.total for one in scored], limit)
     names = list(found)
@@ -369,12 +373,12 @@ def rows(
 
 
 def _fused(
-    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], limit: int
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], limit: int, k: int, depth: int
 ) -> list[tuple[float, _Place]]:
-    lexical = _ordered(indexes, scored, [one.lexical for one in scored], DEPTH * limit)
-    near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], DEPTH * limit)
+    lexical = _ordered(indexes, scored, [one.lexical for one in scored], depth * limit)
+    near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], depth * limit)
     sides = ([place for _, place in lexical], [place for _, place in near])
-    fused = rrf(sides)
+    fused = rrf(sides, k)
     for number, one in enumerate(scored):
         for at in np.flatnonzero(one.parts["graph"]).tolist() if "graph" in one.parts else ():
             bonus = GRAPH.rrf_bonus * float(one.parts["graph"][at])

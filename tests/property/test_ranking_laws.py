@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
+from recollect.core.settings import Fusion
 from recollect.retrieve import rank, score
-from recollect.retrieve.engine import Fusion, K, Mode, Ranked, SearchEngine, rrf
+from recollect.retrieve.engine import K, Mode, Ranked, SearchEngine, rrf
 from recollect.retrieve.index import Document
 
 WORDS = [

@@ -115,6 +115,17 @@ def test_the_template_has_its_sections_in_order_and_none_that_is_empty(setup: Se
     assert setup.ask("what is the capital of Mongolia?", "other") == ""
 
 
+def test_who_asks_on_purpose_gets_every_preference_with_the_answer(setup: Setup) -> None:
+    setup.say("billing-api listens on 8443", 0)
+    setup.learn(wish("package_manager", "uv"), wish("theme", "dark", everywhere=True))
+    asked = "which port does billing-api listen on?"
+    text = setup.ask_on_purpose(asked)
+    assert (
+        "8443" in text and "- tools.package_manager: uv" in text and "- tools.theme: dark" in text
+    )
+    assert "uv" not in setup.ask(asked)  # a hook told them when the session began
+
+
 def test_a_described_thing_is_found_by_its_description(setup: Setup) -> None:
     said = "charges credit cards for the checkout"
     described = EntityClaim("gullwing", "service", said, event_ids=("e",))
