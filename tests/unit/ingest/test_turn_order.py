@@ -231,10 +231,9 @@ def test_an_empty_prompt_of_kiro_is_read_from_its_session(
 
 
 def test_an_event_of_kiro_that_both_kinds_of_hooks_report_is_kept_once(hooks: Hooks) -> None:
-    told = {"session_id": SESSION, "prompt": "add a retry", "cwd": "/"}
+    told: dict[str, Any] = {"session_id": SESSION, "prompt": "add a retry", "cwd": "/"}
     hooks.send("kiro-cli", "userPromptSubmit", hook_event_name="userPromptSubmit", **told)
     hooks.send("kiro-ide", "UserPromptSubmit", hook_event_name="UserPromptSubmit", **told)
     for host in ("kiro-cli", "kiro-ide"):
-        answer = {"session_id": SESSION, "assistant_response": "Done.", "cwd": "/"}
-        hooks.send(host, "Stop", hook_event_name="Stop", **answer)
+        hooks.send(host, "Stop", session_id=SESSION, assistant_response="Done.", cwd="/")
     assert hooks.stored() == ["add a retry", "Done."]
