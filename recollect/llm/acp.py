@@ -32,7 +32,7 @@ SIGN_IN = -32000
 NOT_OFFERED = -32601
 
 
-class _Struct(msgspec.Struct, rename="camel", frozen=True):
+class _Struct(msgspec.Struct, rename="camel"):
     """A value of the protocol: what we read of it."""
 
 
