@@ -22,6 +22,11 @@ from recollect.core.kinds import KINDS, TYPES
     type=click.Choice(["hybrid", "keyword", "semantic"]), help="By words, by meaning, or both.",
 )  # fmt: skip
 @click.option(
+    "--fusion",
+    type=click.Choice(["linear", "rrf"]),
+    help="How the rankings by words and by meaning become one, instead of the setting.",
+)
+@click.option(
     "--kind", type=click.Choice(list(KINDS)),
     help="Only memories of this kind.",
 )  # fmt: skip
@@ -64,7 +69,7 @@ def command(
     if interactive:
         return _interactive(client, narrow)
     if not query:
-        narrow.pop("mode")
+        del narrow["mode"], narrow["fusion"]
         found = client.get("/api/memories", **narrow)
         if as_json:
             print_json(found)

@@ -18,7 +18,7 @@ from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.pipeline import Notice, RecallQuestion
 from recollect.inject import fence
-from recollect.inject.gather import memory_line
+from recollect.inject.draft import memory_line
 from recollect.inject.render import forms
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.stored import put_graph
@@ -239,6 +239,35 @@ def test_a_session_starts_with_preferences_and_recent_work(
     assert lines[0] == "Rules here: package manager: pnpm"
     assert "Last week's summary" in lines[1] and len(lines) == 2
     assert count_tokens(recalled.context) <= 400
+
+
+def test_rules_near_what_is_worked_on_come_first_at_a_start(setup: Setup) -> None:
+    rules = [f"Name the {thing} in lower case" for thing in ("logs", "queues", "hosts", "topics")]
+    rules += [f"Keep {thing} in one folder" for thing in ("icons", "fonts", "mocks", "dumps")]
+    near = "Round every invoice amount to cents"
+    setup.memories.add(
+        [record(one, kind="knowledge", knowledge_type="constraint") for one in (near, *rules)]
+    )
+    setup.settle()
+
+    def told(branch: str) -> list[str]:
+        asked = setup.ask("", trigger="session-start", branch=branch, session=branch)
+        lines = setup.receipt(asked).detail["candidates"]
+        return [one["title"] for one in lines]
+
+    assert told("fix/invoice-rounding")[0] == near
+    assert told("fix/font-loading")[0] == "Keep fonts in one folder"
+
+
+def test_a_twentieth_of_the_budget_is_left_free(setup: Setup) -> None:
+    setup.memories.add(
+        [note(f"Retry number {n} of the billing API", "billing retry " * 9) for n in range(40)]
+    )
+    setup.settle()
+    question = RecallQuestion("prompt", "billing retry", (NAMESPACE, GLOBAL), "x", None, 40_000)
+    for budget in (300, 1000):
+        text = setup.it.recall_now.preview(question, budget).context
+        assert 0.8 * budget < count_tokens(text) <= 0.95 * budget
 
 
 def test_the_budget_holds_whatever_there_is(setup: Setup, store: SqliteStore, clock: ManualClock,
