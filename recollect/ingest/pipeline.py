@@ -380,13 +380,10 @@ class Pipeline:
         """What the hook prints. Nothing is recalled for a repeat."""
         captured = taken.captured
         recalled = Recalled()
-        wants = captured.wants
-        if wants == "tool" and any(one.event.kind == "prompt" for one in fresh):
-            wants = "prompt"  # of a host that tells it with the first tool of its turn
-        if wants is not None and (fresh or not captured.drafts):
-            ran = _command_of(fresh) if wants == "tool" else ""
+        if captured.wants is not None and (fresh or not captured.drafts):
+            ran = _command_of(fresh) if captured.wants == "tool" else ""
             question = RecallQuestion(
-                trigger=wants,
+                trigger=captured.wants,
                 text=ran or privacy.scrub(captured.query).text,
                 namespaces=(taken.namespace, projects.namespace(self._actor)),
                 session_id=taken.session_id,

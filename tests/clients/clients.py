@@ -232,6 +232,7 @@ CLIENTS = {
             injects_before=False,
             says_end=False,
             stop=("hub", "stop"),
+            noise=r".*(\[editor\]|edit:).*",  # lines that are cut by the length of the home's name
         ),
         _opencode("opencode", "opencode-ai", "opencode.json"),
         Client(

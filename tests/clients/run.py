@@ -225,6 +225,9 @@ def _as_model(proof: Proof, client: Client, home: Home, model: FakeModel) -> Non
 
 def _live(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     """`recollect doctor` runs the agent itself, and its model answers from memory."""
+    if not registry.facts()[client.host].headless:
+        proof.tell("live proof", [], "not offered")
+        return
     try:
         told = home.recollect("doctor", "--live", client.host, "-y", client=client, url=model.url)
     except RuntimeError as error:
@@ -314,8 +317,6 @@ def _told_after_commands(proof: Proof, client: Client, model: FakeModel, typed: 
     says = any(hook.injects and "tool" in hook.event.lower() for hook in specs)
     last = model.asked(typed.turn)[-1].text
     count, commands = last.count(f"{MARK}-tool"), sum(isinstance(one, Shell) for one in model.steps)
-    if not client.injects_before:
-        commands -= 1  # with the first came what is known about the prompt
     wrong = count != (commands if says else 0)
     found = [f"{count} x after {commands} commands"] if wrong else []
     proof.tell("injected tool", found, f"yes ({count})" if says else "not used")
@@ -400,6 +401,7 @@ def _meaning(home: Home, name: str) -> Any:
         return None
     text = path.read_text().replace(str(home.path), "<home>")
     text = re.sub(r"http://127\.0\.0\.1:\d+", "<model>", text)
+    text = re.sub(r'"updatedAt": "[^"]*"', '"updatedAt": "<time>"', text)  # of Cline's own file
     if path.suffix == ".toml":
         return tomllib.loads(text)
     return JsonDocument.read(text.encode(), name).plain()

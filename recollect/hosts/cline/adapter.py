@@ -3,7 +3,7 @@
 In: `{"hookName": …, "taskId": …, "workspaceRoots": […], "<event>": {…}}`; the CLI names its session
 in `sessionContext` and the answer in `turn`, and reports no prompt: that is in the session's file.
 Out: captures, and always an answer: Cline waits for its three fields even when there is nothing to
-say. The CLI reads it after a tool only, so what is known about a prompt comes with its first tool.
+say. The CLI reads it with a tool only: what is known about a prompt comes before its first tool.
 """
 
 import re
@@ -23,12 +23,13 @@ TYPED = re.compile(r"<user_input\b[^>]*>(.*)</user_input>", re.DOTALL)
 
 
 class ClineAdapter(Adapter):
-    answered = ("TaskStart", "TaskResume", "UserPromptSubmit", "PostToolUse")
+    answered = ("TaskStart", "TaskResume", "UserPromptSubmit", "PreToolUse", "PostToolUse")
     session_fields = ("taskId", "task_id")
     routes: ClassVar[Mapping[str, str]] = {
         "taskstart": "on_start",
         "taskresume": "on_start",
         "userpromptsubmit": "on_prompt",
+        "pretooluse": "on_before_tool",
         "posttooluse": "on_tool",
         "precompact": "on_compaction",
         "taskcomplete": "on_stop",
@@ -69,18 +70,21 @@ class ClineAdapter(Adapter):
     def on_prompt(self, reading: Reading) -> Capture:
         return self.prompted(reading, section(reading.data, "userPromptSubmit").get("prompt"))
 
+    def on_before_tool(self, reading: Reading) -> Capture:
+        return self._with_prompt_file(self.nothing(reading, "no prompt in the payload"), reading)
+
     def on_tool(self, reading: Reading) -> Capture:
         call, told = section(reading.data, "postToolUse"), section(reading.data, "tool_result")
-        success = call.get("success")
-        used = self.used(
+        success = call.get("success")  # of the CLI: whether the tool ran at all
+        output = pick(told, "output") or call.get("result")
+        return self.used(
             reading,
             word(call, "toolName", "tool"),
             pick(told, "input") or call.get("parameters"),  # the CLI's own, before it made texts
-            pick(told, "output") or call.get("result"),
+            output,
             call=word(told, "id"),
-            failed=not success if isinstance(success, bool) else None,
+            failed=success is False or _any_failed(output) or None,
         )
-        return self._with_prompt_file(used, reading)
 
     def on_stop(self, reading: Reading) -> Capture:
         done = section(reading.data, "taskComplete")
@@ -106,6 +110,12 @@ def typed(message: Data) -> str:
     """What the user typed, of a message of the CLI; empty when it is another's."""
     found = TYPED.fullmatch(text_parts(message.get("content")).strip())
     return found[1] if found and message.get("role") == "user" else ""
+
+
+def _any_failed(output: Any) -> bool:
+    """Of the commands that the CLI's one call may run."""
+    parts = output if isinstance(output, list) else []
+    return any(isinstance(one, dict) and one.get("success") is False for one in parts)
 
 
 def _cli_session(data: Data) -> str:

@@ -11,12 +11,12 @@ FACTS = Facts(
     aliases=("cline-vscode",),
     verified="3.0.65",
     programs=("cline",),
-    headless=("{}",),
     places=(".cline", "Documents/Cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev"),
     hooks=(
         HookSpec("TaskStart", timeout_s=10, injects=True),
         HookSpec("TaskResume", timeout_s=10, injects=True),
         HookSpec("UserPromptSubmit", injects=True),
+        HookSpec("PreToolUse", injects=True),
         HookSpec("PostToolUse", injects=True),
         HookSpec("PreCompact"),
         HookSpec("TaskComplete"),

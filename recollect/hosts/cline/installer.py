@@ -57,7 +57,7 @@ class ClineInstaller(Installer):
         documents = os.path.join(context.home, "Documents", "Cline", kind)
         shared = os.path.join(context.home, ".cline")
         newer = os.path.isdir(os.path.join(shared, "data")) and not os.path.isdir(documents)
-        return os.path.join(shared, "hooks") if kind == "Hooks" and newer else documents
+        return os.path.join(shared, kind.lower()) if newer else documents
 
     def _scripts(self, context: Context) -> list[tuple[str, str]]:
         folder = self._folder(context, "Hooks")

@@ -209,12 +209,13 @@ def test_a_prompt_of_clines_cli_is_read_once_from_its_file_and_recalled_with_the
     cline(hooks, "TaskStart", taskStart={})
     file.write_text(json.dumps({"messages": messages}))
     for number in range(2):
+        cline(hooks, "PreToolUse", preToolUse={"toolName": "run_commands"})
         told = {"id": f"call_{number}", "input": {"commands": ["ls"]}, "output": "ok"}
         cline(hooks, "PostToolUse", postToolUse={"toolName": "run_commands"}, tool_result=told)
     cline(hooks, "TaskComplete", turn={"outputText": "It is mended."})
     kept = [one for one in hooks.stored() if one != "tool"]
     assert kept == ["session-start", 'mend the "pump"', "It is mended."]
-    assert asked == ["prompt", "tool"]
+    assert asked == ["prompt", "tool", "tool"]
 
 
 def test_an_empty_prompt_of_kiro_is_read_from_its_session(
