@@ -14,6 +14,7 @@ import sys
 HEADINGS = {
     "Recall": {
         "search": ("search", "Search memories (-i: interactive)"),
+        "show": ("memory:show", "Show one memory: its text, state, sources and versions"),
         "context": ("context", "Show what would be injected with a prompt"),
         "why": ("why", "Explain an injection and rate its memories"),
         "receipt": ("why:receipt", "List and show receipts: what was injected, and why"),
@@ -22,11 +23,14 @@ HEADINGS = {
             "Show what holds here: rules, decisions, rejected options, facts",
         ),
         "resume": ("resume", "Show where the last session stopped"),
+        "today": ("today", "Show what was done, learned and told today"),
         "report": ("report", "Summarise what was done and learned in a period"),
         "open": ("open", "Open the dashboard in your browser"),
     },
     "Change memories": {
         "add": ("add", "Store a memory by hand"),
+        "edit": ("memory:edit", "Change the title or the text of a memory"),
+        "pin": ("memory:pin", "Keep a memory from ageing"),
         "review": ("review", "Keep, correct or drop what waits for a decision"),
         "reflect": ("reflect", "Look back over what was learned, as proposals"),
         "forget": ("forget", "Delete memories, or erase them everywhere"),

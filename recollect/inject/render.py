@@ -7,6 +7,7 @@ are two layouts: the brief that a hook gives, and the seeds' sections for whoeve
 import re
 from collections.abc import Mapping, Sequence
 
+from recollect.core.ids import short_id
 from recollect.core.values import Checkpoint, Entity, Fact, Preference, Procedure, Record
 from recollect.inject.draft import BriefLine, Section
 
@@ -25,7 +26,6 @@ STATE_CHARS = 100
 QUOTE_CHARS = 300
 TASK_CHARS = 160
 FACTS = 3
-SHORT_ID = 5
 # Of a session in short, what the next one should know: what failed, what is next, what is open.
 _OPEN = re.compile(r"(?:Last check: [^.]{1,120}failed|Next:|Open:).*", re.DOTALL)
 WORDY = 3  # a preference of so many words says by itself what it is about
@@ -149,10 +149,6 @@ def spoken(key: str) -> str:
 def _id(record: Record) -> str:
     """The end of its id, by which people and tools can name it."""
     return f" [{short_id(record.record_id)}]"
-
-
-def short_id(record_id: str) -> str:
-    return record_id[-SHORT_ID:].lower()
 
 
 def checkpoint_line(checkpoint: Checkpoint, *, only_open: bool = False) -> str:
