@@ -74,8 +74,10 @@ class Hints:
         question = draft.question
         if not self._on or question.trigger != "prompt" or question.event_id is None:
             return
+        if self._tools_since(question.namespaces[0]) is None:
+            return
         found = standing(question.text, draft.vector)
-        if not found.fires or self._tools_since(question.namespaces[0]) is None:
+        if not found.fires:
             return
         about = self._related(draft)
         line = hint_line(about)

@@ -8,12 +8,11 @@ import msgspec
 from recollect.core.ids import short_id
 from recollect.core.values import Preference, Record
 from recollect.inject import render
-from recollect.inject.draft import BriefLine, Draft, plain
+from recollect.inject.draft import BriefLine, Draft, Sources, plain
 from recollect.inject.feedback import factor
-from recollect.inject.gather import Sources
 from recollect.lifecycle.file_freshness import FreshnessChecker
 from recollect.privacy.sensitive import is_sensitive
-from recollect.retrieve.priors import STALE
+from recollect.retrieve.rank import STALE
 
 FORGOTTEN = "forgotten, with what was made of it"
 TOLD = "told earlier in this session"

@@ -18,7 +18,7 @@ from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.pipeline import Notice, RecallQuestion
 from recollect.inject import fence
-from recollect.inject.gather import memory_line
+from recollect.inject.draft import memory_line
 from recollect.inject.render import forms
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.stored import put_graph
