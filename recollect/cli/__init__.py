@@ -71,6 +71,7 @@ HEADINGS = {
         "service": ("service", "Start the daemon when you log in"),
     },
     "Setup": {
+        "setup": ("setup", "Set up everything, step by step: daemon, model, agents, history"),
         "settings": ("settings", "List, show and change settings"),
         "model": ("model", "Show and fetch the embedding model"),
         "plugins": ("plugins", "List plugins, and switch them on and off"),
