@@ -350,6 +350,8 @@ def _host(host: Installer, context: Context, heard: dict[str, str] | None) -> Fi
         return Finding(
             host.name, "fail", f"connected, but it runs no hooks of Recollect: {told}", off[0].hint
         )
+    if not host.facts.hooks:
+        return Finding(host.name, "ok", "connected by MCP and rules; without hooks it only asks")
     if heard is None:
         return Finding(host.name, "ok", "connected")
     last = heard.get(host.name)

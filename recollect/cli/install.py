@@ -34,6 +34,12 @@ MARKS = {"installed": "connected", "unchanged": "was connected already", "failed
     help="Let the tools that change memory run without asking, too.",
 )
 @click.option("--trust", is_flag=True, help="Codex: mark Recollect's hooks as trusted.")
+@click.option(
+    "--file",
+    "rules_file",
+    type=click.Path(dir_okay=False),
+    help="generic: the file from which the agent reads its rules, such as AGENTS.md.",
+)
 @click.option("--show-rules", is_flag=True, help="Print the rules text for agents without hooks.")
 @json_option
 def command(
@@ -45,11 +51,13 @@ def command(
     no_set_default: bool,
     trust: bool,
     allow_writes: bool,
+    rules_file: str | None,
     as_json: bool,
 ) -> int:
     """Connect agents: add Recollect's hooks and its MCP server to their configuration.
 
     AGENT is a name such as claude-code or codex; without one, all that are found on this machine.
+    `generic` is any other agent: it gets the MCP server and a block in the file named by --file.
     Every change is shown first; `recollect uninstall` restores the files as they were.
     """
     if show_rules:
@@ -58,7 +66,11 @@ def command(
     chosen = settings.load()
     wanted = hosts_context.chosen(hosts)
     context = hosts_context.context(
-        chosen, project=project, set_default=not no_set_default, allow_writes=allow_writes
+        chosen,
+        project=project,
+        set_default=not no_set_default,
+        allow_writes=allow_writes,
+        rules_file=rules_file,
     )
     report = connect(wanted, context, yes=yes, dry_run=dry_run, as_json=as_json, trust=trust)
     connected = {one.host for one in report.results if one.outcome == "installed"}
