@@ -20,9 +20,9 @@ PACKAGE = os.path.dirname(os.path.dirname(_HERE))
 # The kernel cuts a longer first line, and splits it at a blank.
 _SHEBANG_BYTES = 120
 
-# What the compiled hook runs when the daemon does not answer
-# (`python -I -S -E hook.py --frame`), and the hook itself where there is no compiled one. It is tiny because Python compiles a script anew
-# each time it runs. The package may have moved with another version of Python in the same place.
+# What the compiled hook runs when the daemon does not answer, with -I -S -E and --frame, and the
+# hook itself where there is no compiled one. It is tiny because Python compiles a script anew each
+# time it runs. The package may have moved with another version of Python in the same place.
 _HOOK = """\
 # Written by recollect/capture/launcher.py.
 import posix
