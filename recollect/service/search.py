@@ -15,15 +15,15 @@ from msgspec import Meta
 
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
+from recollect.core.settings import Fusion
 from recollect.core.values import Freshness, Moment, Name, Record, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_search
 from recollect.work.index import ProjectWork
 
 if TYPE_CHECKING:
-    from recollect.retrieve.engine import SearchEngine
+    from recollect.retrieve.engine import Ranked, SearchEngine
     from recollect.retrieve.graph import GraphCache
-    from recollect.retrieve.results import Ranked
 
 QUERY_CHARS = 1000
 DETAIL_CHARS = 600
@@ -52,11 +52,22 @@ class Filters(Scope, frozen=True, kw_only=True):
     full: bool = False
 
 
+# Of rank fusion: each ranking gives 1/(k + rank), and is read to `fetch_depth` times the limit.
+RankConstant = Annotated[int, Meta(ge=1, le=1000)]
+FetchDepth = Annotated[int, Meta(ge=1, le=50)]
+
+
 class SearchQuery(Filters, frozen=True, kw_only=True):
+    """`fusion`: how the rankings by words and by meaning become one; without it, the setting. `k`
+    and `fetch_depth` are of fusion rrf."""
+
     query: Annotated[str, Meta(min_length=1, max_length=QUERY_CHARS)]
     mode: Mode = "hybrid"
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
     raw: bool = False
+    fusion: Fusion | None = None
+    k: RankConstant = 60
+    fetch_depth: FetchDepth = 4
 
 
 class SearchHit(Value, frozen=True, kw_only=True):
@@ -85,6 +96,7 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
     if not asked.query.strip():
         raise BadInput("query must not be empty", field="query")
     namespaces = namespaces_to_search(runtime, asked)
+    asked = msgspec.structs.replace(asked, fusion=asked.fusion or runtime.settings.fusion)
     sessions = branch_sessions(runtime, namespaces, asked.branch)
 
     def fits(record: Record) -> bool:
@@ -178,7 +190,16 @@ def _found(
     ranked: Ranked | None = None
     for depth in _depths(asked):
         ranked = find(
-            engine, graphs, asked.query, namespaces, at=at, limit=depth, mode=asked.mode
+            engine,
+            graphs,
+            asked.query,
+            namespaces,
+            at=at,
+            limit=depth,
+            mode=asked.mode,
+            fusion=asked.fusion or "linear",
+            k=asked.k,
+            depth=asked.fetch_depth,
         ).ranked
         items = list(_chosen(ranked, asked, fetch, fits))
         if len(items) >= asked.limit or len(ranked.results) < depth:
