@@ -28,7 +28,7 @@ from recollect.inject.draft import BriefLine, Draft, Section, Sources
 from recollect.inject.gather import gather, rules_for_command
 from recollect.inject.hints import Hints
 from recollect.inject.judge import Judge
-from recollect.inject.receipts import TEXT_KEPT, OwnText, Receipts, Told, make_receipt, told_by
+from recollect.inject.receipts import TEXT_KEPT, OwnText, ReceiptWriter, Told, make_receipt, told_by
 from recollect.inject.render import allot, fit
 from recollect.inject.speaking import decide, put_in_order
 from recollect.lifecycle.conversation import MARGIN
@@ -58,7 +58,7 @@ class Recall:
     def __init__(
         self,
         sources: Sources,
-        receipts: Receipts,
+        receipts: ReceiptWriter,
         counters: Counters,
         left_out: LeftOut = lambda brief: {},
         hints: Hints | None = None,
