@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core import porter
+from recollect.core import text_words
 from recollect.core.text_words import STOP_WORDS, words
 from recollect.core.tuning import MATCHING
 from recollect.retrieve.vocabulary import GRAM_BITS, grams_of
@@ -254,7 +254,7 @@ def intent(text: str) -> Intent:
 
 def parse(text: str) -> Query:
     distinct = tuple(dict.fromkeys(words(text)))
-    return Query(text, distinct, tuple(map(porter.stem, distinct)), dates_in(text))
+    return Query(text, distinct, tuple(map(text_words.stem, distinct)), dates_in(text))
 
 
 @dataclass(frozen=True)

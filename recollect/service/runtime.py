@@ -16,7 +16,7 @@ from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
-from recollect.ingest.namespaces import Namespaces
+from recollect.ingest.origins import Namespaces
 from recollect.ingest.pipeline import Pipeline
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall

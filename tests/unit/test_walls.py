@@ -1,4 +1,4 @@
-"""The import contracts cover every room, as `make lint` checks. Public classes have unique names."""
+"""Import contracts cover every room, as `make lint` checks; public classes have unique names."""
 
 import ast
 import pathlib
