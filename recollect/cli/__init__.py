@@ -64,6 +64,7 @@ HEADINGS = {
         "service": ("service", "Start the daemon when you log in"),
     },
     "Setup": {
+        "setup": ("setup", "Set up everything, step by step: daemon, model, agents, history"),
         "profile": ("profile", "Tell agents who you are, at the start of every session"),
         "settings": ("settings", "List, show and change settings"),
         "model": ("model", "Show and fetch the embedding model"),

@@ -56,7 +56,7 @@ def _asking(question: str, otherwise: str) -> Iterator[None]:
 def confirmed(question: str, *, default: bool = False, otherwise: str = "nothing was done") -> bool:
     """Ask yes or no. `otherwise` is printed when the first question of a command gets no answer."""
     with _asking(question, otherwise):
-        return click.confirm(question, default=default)
+        return click.confirm(filled(question), default=default)
 
 
 def prompted(question: str, *, default: str) -> str:
@@ -114,6 +114,21 @@ def text_width() -> int:
     import shutil
 
     return max(40, min(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, 120))
+
+
+def filled(text: str, indent: int = 0) -> str:
+    """On a terminal, lines that fit it, broken at blanks only; from the second on indented."""
+    import sys
+    import textwrap
+
+    if not sys.stdout.isatty():
+        return text
+    body = text.lstrip("\n")
+    lines = textwrap.wrap(
+        " " * indent + body, text_width(), subsequent_indent=" " * indent,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return "\n" * (len(text) - len(body)) + "\n".join(lines)[indent:]
 
 
 def cut(text: str, width: int) -> str:

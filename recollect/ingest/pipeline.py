@@ -6,6 +6,7 @@ BadInput; a store that cannot write now raises StoreError and the sender keeps t
 
 import contextlib
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,6 +40,7 @@ from recollect.store.interface import Outcome, Store
 log = logging.getLogger(__name__)
 
 _TRANSCRIPT_TAIL = 256 << 10
+_PROMPT_FILE = 4 << 20  # read whole by hosts whose file is one JSON document
 # Copilot writes its transcript a moment after it calls the hook that names it. When a hook has
 # waited so long, its frame goes to the spool, which brings it back when all is written.
 _TRANSCRIPT_WAIT_S = 0.3
@@ -246,6 +248,9 @@ class Pipeline:
             told_of = f"was cut: {cut}" if cut else "could not be read in full"
             self._counters.error(f"a payload of {captured.host} {told_of}")
             log.warning("frame %s: a payload of %s %s", frame.ulid, captured.host, told_of)
+        if captured.prompt_file is not None:
+            file = self._disk.end_of(os.path.expanduser(captured.prompt_file), _PROMPT_FILE)
+            captured = hooks.prompted_from_file(captured, file or b"")
         named = privacy.scrub(captured.session_id or "").text[:256] or None
         happened = captured.happened_at or _wall(frame.wall_ns)
         if self.keep_out is not None:
