@@ -58,9 +58,7 @@ def reference() -> float:
     return time.thread_time() - began
 
 
-def test_the_cost_of_a_thousand_events_is_bounded(
-    store: SqliteStore, settings: Settings
-) -> None:
+def test_the_cost_of_a_thousand_events_is_bounded(store: SqliteStore, settings: Settings) -> None:
     clock = ManualClock(gold.AFTERWARDS)
     runtime = Runtime(replace(settings, embedding=False), clock, store)
     learning = runtime.load_learning()
