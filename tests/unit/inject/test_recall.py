@@ -301,12 +301,13 @@ def test_what_is_late_or_fails_is_answered_with_nothing(
         go_on.wait(PATIENCE_S)
         raise ValueError("too late for anybody")
 
+    made.it.recall_now.limit_ms = 50
     with monkeypatch.context() as patched:
         patched.setattr(made.it.engine, "search", late_search)
         late = made.ask("how are retries capped?")
         go_on.set()
     assert late.context == "" and "late" in made.receipt(late).detail
-    made.it.recall_now.limit_ms = 5000
+    made.it.recall_now.limit_ms = int(1000 * PATIENCE_S)
     with monkeypatch.context() as patched:
         patched.setattr(made.it.engine, "search", lambda *a, **k: 1 / 0)
         failed = made.ask("how are retries capped?")
