@@ -232,16 +232,14 @@ def _chosen(asked: tuple[str, ...], offers: list[dict[str, Any]]) -> list[str]:
     if asked:
         return list(asked) if confirmed("Import this?", default=True) else []
     names = list(dict.fromkeys(one["source"] for one in offers))
-    told = prompted("Which? (all, none, or names)", default="all")
-    if told.strip() == "all":
-        return [_source(one) for one in offers]
-    wanted = told.replace(",", " ").split()
-    if told.strip() in ("none", "no", "n"):
-        return []
-    unknown = [one for one in wanted if one not in names]
-    if unknown:
-        raise click.BadParameter(f"{unknown[0]!r} is not among {', '.join(names)}")
-    return [_source(one) for one in offers if one["source"] in wanted]
+    while True:
+        told = prompted("Which? (all, none, or names)", default="all").strip()
+        wanted = told.replace(",", " ").split()
+        unknown = [one for one in wanted if one not in (*names, "all", "none")]
+        if not unknown:
+            break
+        click.echo(f"{unknown[0]!r} is none of them. Type all, none, or: {', '.join(names)}")
+    return [_source(one) for one in offers if "all" in wanted or one["source"] in wanted]
 
 
 def _source(one: dict[str, Any]) -> str:

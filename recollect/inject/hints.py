@@ -163,7 +163,7 @@ def hint_line(about: Record | None) -> str:
         return f"{HINT}."
     title = cut(about.title.replace('"', "'"), RELATED_CHARS)
     quoted = render.disarm(title)
-    return f'{HINT} (related: [{render.short_id(about.record_id)}] "{quoted}").'
+    return f'{HINT} (related: [{ids.short_id(about.record_id)}] "{quoted}").'
 
 
 def _stated_in(claims: Iterable[Claim]) -> Iterable[str]:

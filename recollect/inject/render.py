@@ -12,6 +12,7 @@ from functools import cache
 from typing import Generic, TypeVar
 
 from recollect.capture.foreign import BLOCKS
+from recollect.core.ids import short_id
 from recollect.core.text_words import count_tokens
 from recollect.core.values import Checkpoint, Entity, Fact, Preference, Procedure, Record
 from recollect.inject.draft import BriefLine, Section
@@ -31,7 +32,6 @@ STATE_CHARS = 100
 QUOTE_CHARS = 300
 TASK_CHARS = 160
 FACTS = 3
-SHORT_ID = 5
 # Of a session in short, what the next one should know: what failed, what is next, what is open.
 _OPEN = re.compile(r"(?:Last check: [^.]{1,120}failed|Next:|Open:).*", re.DOTALL)
 WORDY = 3  # a preference of so many words says by itself what it is about
@@ -151,11 +151,6 @@ def _description(entity: Entity) -> str:
 
 def spoken(key: str) -> str:
     return key.replace("_", " ")
-
-
-def short_id(record_id: str) -> str:
-    """The end of an id, by which people and tools can name it."""
-    return record_id[-SHORT_ID:].lower()
 
 
 def checkpoint_line(checkpoint: Checkpoint, *, only_open: bool = False) -> str:
