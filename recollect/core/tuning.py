@@ -176,7 +176,7 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class Hints:
+class HintThresholds:
     """When a hint names the belief that a prompt may change."""
 
     related: float = entry(0.33, 0, 1, "its score in the search for the prompt")
@@ -192,7 +192,7 @@ FILE_SIGNALS = FileSignals()
 WORK_FILES = WorkFiles()
 SPEAKING = Speaking()
 NOTES = Notes()
-HINTS = Hints()
+HINTS = HintThresholds()
 
 GROUPS = {
     "search": SEARCH,
@@ -210,7 +210,7 @@ GROUPS = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class TuningEntry:
     """One line of the table."""
 
     group: str
@@ -221,10 +221,10 @@ class Entry:
     why: str
 
 
-def entries(group: str, values: Any) -> Iterator[Entry]:
+def entries(group: str, values: Any) -> Iterator[TuningEntry]:
     for one in fields(values):
-        yield Entry(group, one.name, getattr(values, one.name), **one.metadata)
+        yield TuningEntry(group, one.name, getattr(values, one.name), **one.metadata)
 
 
-def table() -> list[Entry]:
+def table() -> list[TuningEntry]:
     return [line for group, values in GROUPS.items() for line in entries(group, values)]
