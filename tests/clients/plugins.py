@@ -1,7 +1,7 @@
 """The packaged plugins, installed by the real agents from the folders that `make plugins` builds.
 
-`python -m tests.clients.plugins [host …]`: in a clean home, a turn without the program goes on; with
-it, the turn is captured, tools and a memory reach the model; uninstalled, it is gone.
+`python -m tests.clients.plugins [host …]`: in a clean home, a turn without the program goes on;
+with it, the turn is captured, tools and a memory reach the model; uninstalled, it is gone.
 """
 
 import argparse
