@@ -13,9 +13,8 @@ from recollect.bench.vectors import CachedVectors
 from recollect.core.settings import Fusion
 from recollect.core.tuning import SearchWeights
 from recollect.embedding.chunking import parts
-from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.engine import Mode, Ranked, SearchEngine
 from recollect.retrieve.index import Document
-from recollect.retrieve.results import Mode, Ranked
 from recollect.retrieve.score import Signals
 
 

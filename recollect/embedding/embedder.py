@@ -21,6 +21,7 @@ from recollect.core.values import Record, Vector
 from recollect.core.vector_bytes import DIMENSIONS
 from recollect.embedding import weights
 from recollect.embedding.onnx_model import OnnxModel, batches, mean_pooled
+from recollect.embedding.wordpiece import WordPieces
 
 MODEL = weights.NAME
 MAX_TOKENS = 256
@@ -121,16 +122,11 @@ class _MiniLM:
 
     def __init__(self, state: weights.Status, threads: int) -> None:
         self._model = OnnxModel(MODEL, weights.graph(state), threads, state.directory)
-        try:
-            from tokenizers import Tokenizer
-        except ImportError as error:
-            raise ModelUnavailable(f"{MODEL} cannot be loaded: {error}") from error
-        self._tokenizer = Tokenizer.from_file(f"{state.directory}/{weights.TOKENIZER_FILE.name}")
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
+        with open(os.path.join(state.directory, weights.TOKENIZER_FILE.name), "rb") as file:
+            self._pieces = WordPieces(file.read())
 
     def embed(self, texts: Sequence[str], deadline: float) -> NDArray[np.float32]:
-        ids = [self._tokenizer.encode(text).ids for text in texts]
+        ids = [self._pieces.ids(text, MAX_TOKENS) for text in texts]
         rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
         for batch in batches([len(one) for one in ids]):
             rows[batch] = mean_pooled(*self._model.run([ids[at] for at in batch], deadline))

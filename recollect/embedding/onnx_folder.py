@@ -128,7 +128,7 @@ def _tokenizer(folder: str) -> Any:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise ModelUnavailable(
-            "a model of your own needs the package tokenizers: pip install tokenizers"
+            "a model of your own needs the package tokenizers: pip install 'recollect[models]'"
         ) from error
     path = os.path.join(folder, "tokenizer.json")
     if not os.path.isfile(path):

@@ -16,9 +16,8 @@ from typing import Generic, TypeVar
 
 from recollect.core.clock import to_micros
 from recollect.core.settings import Fusion
-from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.engine import DEPTH, K, Mode, Ranked, SearchEngine
 from recollect.retrieve.graph import GraphCache, GraphWalk
-from recollect.retrieve.results import DEPTH, K, Mode, Ranked
 
 
 @dataclass(frozen=True)

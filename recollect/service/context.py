@@ -142,7 +142,8 @@ def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
     receipt = preview.receipt
     if asked.receipt:
         receipt = structs.replace(receipt, receipt_id=ids.new_id(ids.RECEIPT))
-        runtime.recall().receipts.keep(receipt)
+        kept = receipt
+        runtime.recall().receipts.keep(lambda: (kept, None))
         runtime.recall().receipts.flush()
     detail = dict(receipt.detail)
     return ContextAnswer(

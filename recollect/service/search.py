@@ -21,9 +21,8 @@ from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_search
 
 if TYPE_CHECKING:
-    from recollect.retrieve.engine import SearchEngine
+    from recollect.retrieve.engine import Ranked, SearchEngine
     from recollect.retrieve.graph import GraphCache
-    from recollect.retrieve.results import Ranked
 
 QUERY_CHARS = 1000
 DETAIL_CHARS = 600

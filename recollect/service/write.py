@@ -366,6 +366,7 @@ def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed
     stone = tombstone_of_edit(known, edited, sessions, runtime.clock.now())
     operation = runtime.memories.edit(edited, runtime.actor, clean.reason, [stone] if stone else [])
     runtime.tombstones.reload()
+    runtime.recall().feedback.forget_known()
     runtime.embed_soon()
     return Changed(record=find(runtime, known.record_id), op_id=operation.op_id)
 
@@ -421,6 +422,7 @@ def undo(runtime: ServiceRuntime, op_id: str | None = None, scope: Scope | None 
     if operation.kind == "feedback":
         return _undo_verdict(runtime, operation, detail)
     done = runtime.memories.undo(operation.namespace, operation.op_id, runtime.actor)
+    runtime.recall().feedback.forget_known()
     restored, removed = list(done.created), set(done.targets)
     if operation.kind == "move" and "left_by" in detail:
         # Out of one namespace, back into the other; in between the archive holds the memory.

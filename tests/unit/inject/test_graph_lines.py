@@ -24,7 +24,7 @@ from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import fence
 from recollect.reconcile import knowledge
 from recollect.reconcile.plan import apply
-from recollect.retrieve.results import Result
+from recollect.retrieve.engine import Result
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, NOON, record

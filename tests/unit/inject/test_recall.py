@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from recollect.core import errors
+from recollect.core import errors, ids
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.text_words import count_tokens
@@ -18,7 +18,7 @@ from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.pipeline import Notice, RecallQuestion
 from recollect.inject import fence
-from recollect.inject.gather import memory_line
+from recollect.inject.draft import memory_line
 from recollect.inject.render import forms
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.stored import put_graph
@@ -197,7 +197,7 @@ def test_new_memories_are_found_at_once_and_deleted_ones_no_more(setup: Setup) -
     assert setup.ask("staging cluster quokka?", session="c").records == (fresh.record_id,)
 
 
-def test_never_again_means_never_again_and_wrong_sinks(setup: Setup) -> None:
+def test_never_again_means_never_again(setup: Setup) -> None:
     made = setup.memories.add(WORK)
     setup.settle()
     question = "how are retries of the billing api capped?"
@@ -210,6 +210,30 @@ def test_never_again_means_never_again_and_wrong_sinks(setup: Setup) -> None:
     assert made[0].record_id in setup.ask(question, session="b").records
     with pytest.raises(errors.NotFound):
         setup.it.feedback.give(NAMESPACE, "mr_unknown", "wrong", "ada")
+
+
+def test_what_was_rated_wrong_stays_out_with_its_turn_until_it_is_edited(setup: Setup) -> None:
+    turn = WORK[0].source_event_ids or (ids.new_ulid(),)
+    note, sibling, other = (
+        msgspec.structs.replace(one, source_event_ids=events)
+        for one, events in zip(WORK, (turn, turn, ()), strict=False)
+    )
+    note, sibling, other = setup.memories.add([note, sibling, other])
+    setup.settle()
+    setup.it.feedback.give(NAMESPACE, note.record_id, "wrong", "ada")
+    doubts = setup.it.feedback.doubts(NAMESPACE)
+    assert [doubts.about(one) for one in (note, sibling, other)] == [True, True, False]
+    recalled = setup.ask("how are retries of the billing api capped?")
+    assert note.record_id not in recalled.records
+    why = {one["record_id"]: one["why_not"] for one in setup.receipt(recalled).detail["candidates"]}
+    assert "as wrong" in why[note.record_id]
+    setup.memories.edit(
+        msgspec.structs.replace(note, summary="Retries are capped at 7."), "ada", ""
+    )
+    setup.it.feedback.forget_known()
+    mended = setup.it.feedback.doubts(NAMESPACE)
+    assert not any(mended.about(one) for one in (note, sibling, other))
+    assert note.record_id in setup.ask("how are retries of the billing api capped?", "b").records
 
 
 def test_verdicts_survive_a_restart(
