@@ -185,7 +185,7 @@ class CosineScale:
 
 
 @dataclass(frozen=True)
-class Hints:
+class HintThresholds:
     """When a hint names the belief that a prompt may change."""
 
     related: float = entry(0.33, 0, 1, "its score in the search for the prompt")
@@ -201,7 +201,7 @@ FILE_SIGNALS = FileSignals()
 WORK_FILES = WorkFiles()
 SPEAKING = Speaking()
 NOTES = Notes()
-HINTS = Hints()
+HINTS = HintThresholds()
 AS_IT_IS = CosineScale()
 MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
 
@@ -222,7 +222,7 @@ GROUPS = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class TuningEntry:
     """One line of the table."""
 
     group: str
@@ -233,10 +233,10 @@ class Entry:
     why: str
 
 
-def entries(group: str, values: Any) -> Iterator[Entry]:
+def entries(group: str, values: Any) -> Iterator[TuningEntry]:
     for one in fields(values):
-        yield Entry(group, one.name, getattr(values, one.name), **one.metadata)
+        yield TuningEntry(group, one.name, getattr(values, one.name), **one.metadata)
 
 
-def table() -> list[Entry]:
+def table() -> list[TuningEntry]:
     return [line for group, values in GROUPS.items() for line in entries(group, values)]

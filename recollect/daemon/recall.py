@@ -15,7 +15,7 @@ from recollect.inject.draft import Sources
 from recollect.inject.feedback import Feedback
 from recollect.inject.hints import Hints
 from recollect.inject.recall import Recall
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import ReceiptWriter
 from recollect.inject.rule_cache import RuleCache
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
@@ -45,7 +45,7 @@ class RecallParts:
         runtime.memories.listeners.append(self.rules)
         self.ended = EndedStatements(runtime.visible_store)
         runtime.memories.listeners.append(self.ended)
-        self.receipts = Receipts(store, runtime.counters)
+        self.receipts = ReceiptWriter(store, runtime.counters)
         sources = Sources(
             store,
             self.engine,

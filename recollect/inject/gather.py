@@ -13,13 +13,13 @@ from recollect.core import vector_bytes as layout
 from recollect.core.clock import to_micros
 from recollect.core.text_words import count_tokens
 from recollect.core.tuning import NOTES, SPEAKING
-from recollect.core.values import Entity, Fact, Preference
+from recollect.core.values import Entity, Fact
 from recollect.embedding.embedder import MODEL
 from recollect.extract.rules.patterns import contradicts
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import render
 from recollect.inject.actions import NAMED
-from recollect.inject.draft import BriefLine, Draft, Section, Sources, memory_line
+from recollect.inject.draft import BriefLine, Draft, Section, Sources, memory_line, preference_line
 from recollect.inject.speaking import (
     asks_about_past,
     chance_of_file,
@@ -27,7 +27,7 @@ from recollect.inject.speaking import (
     names_nothing,
     weight_of_prompt,
 )
-from recollect.inject.start import names_file, preferences, start
+from recollect.inject.start import names_file, start
 from recollect.retrieve.find import find
 from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import Intent, intent
@@ -149,7 +149,7 @@ def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> N
     draft.rivals = [rival for walk in walks for rival in walk.rivals]
     have = {line.id for line in draft.lines}
     if draft.as_sections:  # no hook told them at the session's start
-        lines = preferences(graphs, namespaces)
+        lines = [preference_line(one) for one in graphs.preferences(namespaces)]
     else:
         lines = asked_preferences(graphs, namespaces, text, by_likeness=draft.about_past)
     lines += facts(walks)
@@ -212,13 +212,12 @@ def asked_preferences(
     action (`inject/actions.py`); by two words in common only to those who ask on purpose."""
     asked = content_stems(text)
     found = []
-    for line in preferences(graphs, namespaces):
-        one = line.thing
-        assert isinstance(one, Preference)
+    for one in graphs.preferences(namespaces):
         about = content_stems(one.key.replace("_", " "))
         whole = f"{one.category} {one.key} {one.value}"
         shared = len(asked & content_stems(whole.replace("_", " ").replace(".", " ")))
         if (about and about <= asked) or (by_likeness and shared >= 2):
+            line = preference_line(one)
             line.why = "the prompt is about it"
             found.append(line)
     return found

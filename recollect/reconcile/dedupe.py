@@ -19,7 +19,7 @@ from recollect.embedding.embedder import MODEL, model_of
 from recollect.extract.breaker import JudgeBreaker
 from recollect.extract.interface import Dropped
 from recollect.reconcile.cluster import Cluster, Row, clusters, unit
-from recollect.reconcile.judge import Judge, JudgeFailed, Merge
+from recollect.reconcile.judge import JudgeFailed, Merge, MergeJudge
 from recollect.reconcile.merge import alike_in_trust, mergeable, merged
 from recollect.reconcile.neighbours import Neighbour, neighbours
 from recollect.reconcile.record_vectors import RecordEmbedder, embedded
@@ -114,7 +114,7 @@ def by_judge(
     store: Store,
     namespace: str,
     candidates: Sequence[EmbeddedRecord],
-    judge: Judge,
+    judge: MergeJudge,
     breaker: JudgeBreaker,
     embedder: RecordEmbedder | None,
 ) -> Decisions:

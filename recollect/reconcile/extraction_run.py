@@ -57,7 +57,7 @@ from recollect.reconcile.dedupe import (
     by_similarity,
     direct,
 )
-from recollect.reconcile.judge import Judge
+from recollect.reconcile.judge import MergeJudge
 from recollect.reconcile.promotion import promote
 from recollect.reconcile.push import Knowledge, Pushed, push
 from recollect.reconcile.record_vectors import RecordEmbedder, prepared
@@ -326,7 +326,7 @@ class ExtractionWorker:
                 self._store,
                 namespace,
                 fresh,
-                Judge(judge),
+                MergeJudge(judge),
                 self._judging,
                 self._embedder,
             )

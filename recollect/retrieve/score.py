@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recollect.core.tuning import AS_IT_IS, MATCHING, CosineScale, Floor, SearchWeights
 from recollect.retrieve import rank
 from recollect.retrieve.index import AUTHORS, Index
-from recollect.retrieve.query import Query, Span, Terms
+from recollect.retrieve.query import Query, QueryTerms, Span
 from recollect.retrieve.rank import EXHAUSTIVE, Floats, best, with_neighbours
 
 _NEED_VECTOR = ("session_cosine", "alone")
@@ -36,7 +36,7 @@ class IndexQuery:
     """A query as one index sees it."""
 
     query: Query
-    terms: Terms
+    terms: QueryTerms
     numbers: NDArray[np.uint8]  # word -> 1 + index of its stem in the query
     vector: NDArray[Any] | None
     now: int | None = None  # microseconds since 1970
@@ -236,7 +236,7 @@ def _session_cosine(
 
 
 def confidence(
-    scored: Sequence[ScoredDocuments], terms: Terms, vectors: int, floor: Floor
+    scored: Sequence[ScoredDocuments], terms: QueryTerms, vectors: int, floor: Floor
 ) -> float:
     """How sure it is that something here answers the query. Below the floor, one threshold for all
     stores, the answer is nothing (docs/decisions/ranking.md).
