@@ -14,7 +14,7 @@ export RECOLLECT_MODEL_DIR := $(abspath $(MODEL))
 # npm trusts what the system trusts, as pip does.
 export NODE_EXTRA_CA_CERTS ?= $(wildcard /etc/ssl/certs/ca-certificates.crt)
 
-.PHONY: run test lint bench clients torture screenshots clean setup model browser
+.PHONY: run test lint bench clients torture screenshots clean setup model browser dist
 
 setup: $(READY) model
 
@@ -62,6 +62,11 @@ $(BIOME): tools/js-lint/package.json tools/js-lint/package-lock.json
 	npm ci --prefix $(VENV)/js --ignore-scripts --no-audit --no-fund --loglevel error \
 		--fetch-retries 2 --fetch-timeout 60000
 	touch $@
+
+# A wheel and a source package, for `pipx install` and `uv tool install`.
+dist: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
 
 # Figures, with what they are compared to in the same run. Public benchmark data is not part of the
 # project: put it into $(BENCH_DATA), a folder a set, as docs/howto/bench.md says.

@@ -32,8 +32,7 @@ from recollect.core.tuning import (
     entries,
 )
 from recollect.core.values import TurnWork
-from recollect.inject.prompt_kind import idleness
-from recollect.inject.speaking import chance_of_file, weight_of_prompt
+from recollect.inject.speaking import chance_of_file, idleness, weight_of_prompt
 from recollect.retrieve.score import Signals
 from recollect.trial import transcripts
 from recollect.trial.measure import cases

@@ -25,9 +25,8 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Pipeline
 from recollect.ingest.turn_writer import TurnWriter
-from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.engine import Ranked, SearchEngine
 from recollect.retrieve.index_cache import IndexCache
-from recollect.retrieve.results import Ranked
 from recollect.store import open_store
 
 _ACTOR = "bench"

@@ -13,7 +13,7 @@ import click
 from recollect import __version__
 from recollect.cli import hosts_context, process
 from recollect.cli.options import json_option, yes_option
-from recollect.cli.output import agreed, many, memories, print_json
+from recollect.cli.output import agreed, filled, many, memories, print_json
 from recollect.cli.status import kept_out_of, not_answering, private_sessions_in
 from recollect.client import Client, NotRunning
 from recollect.core import keepout_rules, oslayer, private_sessions, settings, store_key
@@ -81,7 +81,7 @@ def command(fix: bool, proving: bool, live: str | None, yes: bool, as_json: bool
         print_json([{key: getattr(one, key) for key in keys} for one in findings])
     else:
         for one in findings:
-            _print_finding(one)
+            print_finding(one)
     return 1 if any(one.verdict == "fail" for one in findings) else 0
 
 
@@ -367,6 +367,8 @@ def _host(host: Installer, context: Context, heard: dict[str, str] | None) -> Fi
         return Finding(
             host.name, "fail", f"connected, but it runs no hooks of Recollect: {told}", off[0].hint
         )
+    if not host.facts.hooks:
+        return Finding(host.name, "ok", "connected by MCP and rules; without hooks it only asks")
     if heard is None:
         return Finding(host.name, "ok", "connected")
     last = heard.get(host.name)
@@ -455,8 +457,9 @@ def _repaired(finding: Finding) -> Finding:
     return Finding(finding.what, "ok", f"repaired ({finding.told})")
 
 
-def _print_finding(finding: Finding) -> None:
+def print_finding(finding: Finding) -> None:
     sign, colour = SIGNS[finding.verdict]
-    click.echo(f"{click.style(sign, fg=colour)}  {finding.what}: {finding.told}")
+    told = filled(f"{finding.what}: {finding.told}", len(sign) + 2)
+    click.echo(f"{click.style(sign, fg=colour)}  {told}")
     if finding.hint and finding.verdict != "ok":
         click.echo(f"      try: {finding.hint}")

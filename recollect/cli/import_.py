@@ -125,27 +125,28 @@ def request(
     }
 
 
-def offer(*, ask: bool) -> None:
-    """At the end of `install`: say what there is, and import it if the answer is yes."""
+def offer(*, ask: bool, yes: bool = False) -> bool:
+    """Say what there is, and import it if the answer is yes. False when there is nothing."""
     chosen = settings.load()
-    if not ask or not sys.stdin.isatty():
+    if not yes and (not ask or not sys.stdin.isatty()):
         click.echo("Your history can be imported too: recollect import")
-        return
+        return True
     try:
         process.start(chosen)
         client = Client(chosen, SLOW_S)
         body = request(())
         found = client.ask("POST", "/api/import/offers", body)["offers"]
         if not found:
-            return
+            return False
         click.echo("\nHistory on this machine that can be imported:")
         show(found)
-        if confirmed("Import it now?", default=False):
+        if yes or confirmed("Import it now?", default=False):
             run(client, body, as_json=False)
         else:
             click.echo("Any time later: recollect import")
     except RecollectError as error:
         click.echo(f"History was not looked at: {error}", err=True)
+    return True
 
 
 def tokens_a_day(agent: Facts) -> int:
@@ -253,16 +254,14 @@ def _chosen(asked: tuple[str, ...], offers: list[dict[str, Any]]) -> list[str]:
     if asked:
         return list(asked) if confirmed("Import this?", default=True) else []
     names = list(dict.fromkeys(one["source"] for one in offers))
-    told = prompted("Which? (all, none, or names)", default="all")
-    if told.strip() == "all":
-        return [_source(one) for one in offers]
-    wanted = told.replace(",", " ").split()
-    if told.strip() in ("none", "no", "n"):
-        return []
-    unknown = [one for one in wanted if one not in names]
-    if unknown:
-        raise click.BadParameter(f"{unknown[0]!r} is not among {', '.join(names)}")
-    return [_source(one) for one in offers if one["source"] in wanted]
+    while True:
+        told = prompted("Which? (all, none, or names)", default="all").strip()
+        wanted = told.replace(",", " ").split()
+        unknown = [one for one in wanted if one not in (*names, "all", "none")]
+        if not unknown:
+            break
+        click.echo(f"{unknown[0]!r} is none of them. Type all, none, or: {', '.join(names)}")
+    return [_source(one) for one in offers if "all" in wanted or one["source"] in wanted]
 
 
 def _source(one: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ they are; nothing here raises.
 """
 
 import re
+from functools import lru_cache
 
 _C = "[^aeiou]"  # a consonant
 _V = "[aeiouy]"  # a vowel
@@ -38,6 +39,7 @@ _RE_4 = re.compile(f"^(.+?)({'|'.join(sorted(_STEP_4, key=len, reverse=True))})$
 _RE_ION = re.compile(r"^(.+?[st])ion$")
 
 
+@lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
     if len(word) < 3 or not (word.isascii() and word.isalpha()):
         return word

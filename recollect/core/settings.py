@@ -13,7 +13,7 @@ import shlex
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from recollect.core import keepout_rules, safe_files, store_key
 from recollect.core.addresses import wrong_with, wrong_with_store
@@ -82,6 +82,8 @@ def _wrong_retention(entries: Sequence[str]) -> str:
 
 
 _RETENTION = Form(f"KIND:DAYS for {', '.join(RETENTION_DAYS)}", _wrong_retention)
+
+Fusion = Literal["linear", "rrf"]
 
 # Settings of earlier versions. A file that still names one does not stop the daemon.
 REMOVED = frozenset(
@@ -154,6 +156,12 @@ class Settings:
     )
     model_dir: str = _setting(
         "", "The directory of the embedding model; empty for models/ in the data directory."
+    )
+    fusion: Literal["linear", "rrf"] = _setting(
+        "linear",
+        "How the rankings by words and by meaning become one: linear adds their scores, which "
+        "finds more; rrf adds 1/(60 + rank) of each.",
+        ("linear", "rrf"),
     )
     cache_mb: int = _setting(
         160, "Megabytes of memory that the search indexes may take in all.", Range(16, 8192)

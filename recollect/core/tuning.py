@@ -82,9 +82,6 @@ class Floor:
     window: float = entry(0.25, 0, 1, "part of the best window in the confidence")
     chance: float = entry(0.1, 0, 0.3, "how near the nearest of n vectors is by chance")
 
-    def threshold(self, semantic: bool) -> float:
-        return self.hybrid if semantic else self.lexical
-
 
 @dataclass(frozen=True)
 class StartWeights:

@@ -11,8 +11,8 @@ from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import MODEL, Embedder
 from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import Notice
+from recollect.inject.draft import Sources
 from recollect.inject.feedback import Feedback
-from recollect.inject.gather import Sources
 from recollect.inject.hints import Hints
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts

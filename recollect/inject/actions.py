@@ -158,6 +158,8 @@ class RuleIndex:
 
     def for_prompt(self, text: str) -> list[RuleMatch]:
         """The rules about what a prompt asks for or names."""
+        if not self._by_key:
+            return []
         whole = tokens(request_of(text))
         asked = [one for one in clauses(whole) if not one.definite and not one.subject]
         given = [

@@ -1,4 +1,4 @@
-"""What may be told at a prompt, on its way through the stages.
+"""What may be told at a prompt, on its way through the stages, and where it comes from.
 
 `gather` finds lines, `judge` takes out those that must not be told, `speaking` those not worth
 telling, `order` those that repeat; `fit` cuts to the budget, `render` writes. A line that is left
@@ -6,16 +6,55 @@ out stays in the draft with its reason: the receipt shows it.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from recollect.core.clock import Clock
+from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Preference, Procedure, Record
+from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.retrieve.graph import Rival
+from recollect.inject.feedback import Feedback
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.find import Found, ResultCache
+from recollect.retrieve.graph import GraphCache, Rival
+from recollect.retrieve.index_cache import IndexCache
+from recollect.store.interface import Store
+from recollect.work.cache import WorkCache
+
+if TYPE_CHECKING:
+    from recollect.inject.rule_cache import RuleCache
 
 Section = Literal[
     "profile", "rules", "files", "place", "state", "known", "history", "related", "procedures"
 ]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where lines come from."""
+
+    store: Store
+    engine: SearchEngine
+    index_cache: IndexCache
+    graphs: GraphCache
+    work: WorkCache
+    feedback: Feedback
+    clock: Clock
+    settings: Settings
+    ended: EndedStatements | None = None  # without it nothing that ended is taken out of texts
+    rules: "RuleCache | None" = None  # without it no rule comes by the action it is about
+    results: ResultCache[Found] = field(default_factory=ResultCache)
+
+    def records(self, namespaces: Sequence[str], record_ids: Sequence[str]) -> list[Record]:
+        """Those of the memories that are there, in this order."""
+        found = {
+            record.record_id: record
+            for namespace in namespaces
+            for record in self.store.records.get(namespace, record_ids)
+        }
+        return [found[record_id] for record_id in record_ids if record_id in found]
 
 
 @dataclass
@@ -73,6 +112,10 @@ class BriefLine:
         """The events of the turn that it was made of; a summary is made of many turns."""
         record = self.record
         return () if record is None or record.traits.is_summary else record.source_event_ids
+
+
+def memory_line(record: Record, score: float, parts: dict[str, float] | None = None) -> BriefLine:
+    return BriefLine(record.record_id, "history", score, "found", record=record, parts=parts or {})
 
 
 def plain(text: str) -> str:

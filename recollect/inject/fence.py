@@ -87,12 +87,6 @@ def _brackets(taken: str) -> re.Pattern[str]:
 _BLOCK = re.compile(r"\A\[recollect ([0-9a-f]+)\]\n(.*)\n\[/recollect \1\]\Z", re.DOTALL)
 
 
-def nonce() -> str:
-    """What tells one block from the next. Content cannot close it whatever it guesses: `disarm`
-    leaves nothing in it that looks like a tag."""
-    return secrets.token_hex(2)
-
-
 @cache
 def _alike() -> re.Pattern[str]:
     return _brackets("")
@@ -103,13 +97,11 @@ def _disarmed() -> re.Pattern[str]:
     return _brackets(r"\\")
 
 
-def fence(content: str, mark: str) -> str:
-    """Any text as a block of ours."""
-    return wrap(disarm(content), mark)
-
-
-def wrap(disarmed: str, mark: str, *, headed: bool = True) -> str:
-    """The head stands in the first block of a session: later ones are known by their marks."""
+def wrap(disarmed: str, *, headed: bool = True) -> str:
+    """A disarmed text as a block of ours. The mark tells one block from the next; content cannot
+    close it whatever it guesses, for `disarm` leaves nothing that looks like a tag. The head stands
+    in the first block of a session: later ones are known by their marks."""
+    mark = secrets.token_hex(2)
     head = f"{HEAD}\n" if headed else ""
     return f"[recollect {mark}]\n{head}{disarmed}\n[/recollect {mark}]"
 

@@ -32,7 +32,7 @@ from recollect.extract.normalised_text import content_hash
 from recollect.extract.rules import classify
 from recollect.extract.rules.prose import capitalised, cut
 from recollect.extract.standing import standing
-from recollect.inject import fence, render
+from recollect.inject import fence
 from recollect.inject.draft import Draft
 from recollect.privacy.sensitive import is_sensitive
 from recollect.store.interface import RecordFilter, Store
@@ -74,8 +74,10 @@ class Hints:
         question = draft.question
         if not self._on or question.trigger != "prompt" or question.event_id is None:
             return
+        if self._tools_since(question.namespaces[0]) is None:
+            return
         found = standing(question.text, draft.vector)
-        if not found.fires or self._tools_since(question.namespaces[0]) is None:
+        if not found.fires:
             return
         about = self._related(draft)
         line = hint_line(about)
@@ -161,7 +163,7 @@ def hint_line(about: Record | None) -> str:
         return f"{HINT}."
     title = cut(about.title.replace('"', "'"), RELATED_CHARS)
     quoted = fence.disarm(title)
-    return f'{HINT} (related: [{render.short_id(about.record_id)}] "{quoted}").'
+    return f'{HINT} (related: [{ids.short_id(about.record_id)}] "{quoted}").'
 
 
 def _stated_in(claims: Iterable[Claim]) -> Iterable[str]:

@@ -12,8 +12,8 @@ from typing import Any
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
+from recollect.inject.draft import Sources
 from recollect.inject.feedback import Feedback
-from recollect.inject.gather import Sources
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import Receipts
 from recollect.retrieve.as_of import StoreAsOf, engine_as_of

@@ -5,8 +5,12 @@ are two layouts: the brief that a hook gives, and the seeds' sections for whoeve
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
+from recollect.core.ids import short_id
+from recollect.core.text_words import count_tokens
 from recollect.core.values import Checkpoint, Entity, Fact, Preference, Procedure, Record
 from recollect.inject.draft import BriefLine, Section
 
@@ -25,7 +29,6 @@ STATE_CHARS = 100
 QUOTE_CHARS = 300
 TASK_CHARS = 160
 FACTS = 3
-SHORT_ID = 5
 # Of a session in short, what the next one should know: what failed, what is next, what is open.
 _OPEN = re.compile(r"(?:Last check: [^.]{1,120}failed|Next:|Open:).*", re.DOTALL)
 WORDY = 3  # a preference of so many words says by itself what it is about
@@ -66,14 +69,15 @@ def forms(line: BriefLine, *, as_sections: bool, quoted: bool = False) -> tuple[
     if as_sections:
         return _record_in_section(record, line.stale)
     if line.section == "rules":
-        return (f"{shortened(one_line(record.title), RULE_CHARS).rstrip('. ')}{_id(record)}",)
+        rule = shortened(one_line(record.title), RULE_CHARS).rstrip(". ")
+        return (f"{rule} [{short_id(record.record_id)}]",)
     return _record(record, line.stale, quoted=quoted)
 
 
 def _record(record: Record, stale: str, *, quoted: bool) -> tuple[str, ...]:
     day = record.valid_from.strftime("%Y-%m-%d")
     title = one_line(record.title)
-    end = _freshness(record, stale) + _id(record)
+    end = _freshness(record, stale) + f" [{short_id(record.record_id)}]"
     if record.traits.is_turn:
         answer = shortened(one_line(record.summary), QUOTE_CHARS)
         asked = f'- {day} asked: "{shortened(title, NOTE_CHARS)}"'
@@ -146,15 +150,6 @@ def spoken(key: str) -> str:
     return key.replace("_", " ")
 
 
-def _id(record: Record) -> str:
-    """The end of its id, by which people and tools can name it."""
-    return f" [{short_id(record.record_id)}]"
-
-
-def short_id(record_id: str) -> str:
-    return record_id[-SHORT_ID:].lower()
-
-
 def checkpoint_line(checkpoint: Checkpoint, *, only_open: bool = False) -> str:
     """Where the last session stopped, for the one that begins; or only what it left open."""
     day = checkpoint.created_at.strftime("%Y-%m-%d") if checkpoint.created_at else "?"
@@ -223,3 +218,67 @@ def _freshness(record: Record, stale: str) -> str:
         return ""
     what = "changed since" if record.freshness == "drifted" else "is gone"
     return f" ({record.freshness}: {one_line(path)} {what})"
+
+
+T = TypeVar("T")
+
+# What each section may take of a budget, in order of priority; the seed's shares. Lines about work
+# and about the last session are few and short, and go first.
+FIRST: tuple[Section, ...] = ("profile", "files", "place", "state")
+PROFILE_TOKENS = 60  # who the person is may not crowd out what holds
+SHARES: dict[Section, float] = {
+    "rules": 0.15,
+    "known": 0.30,
+    "history": 0.30,
+    "related": 0.15,
+    "procedures": 0.10,
+}
+
+
+def allot(total: int, wanted: Mapping[Section, int]) -> dict[Section, int]:
+    """Divide a budget: each section gets what it wants up to its share, and what is left over flows
+    to those that want more, in order of priority. The sum never exceeds the total."""
+    left = max(0, total)
+    given: dict[Section, int] = {}
+    for section in FIRST:
+        most = PROFILE_TOKENS if section == "profile" else left
+        given[section] = min(left, most, wanted.get(section, 0))
+        left -= given[section]
+    rest = left
+    for section, share in SHARES.items():
+        given[section] = min(wanted.get(section, 0), int(rest * share))
+        left -= given[section]
+    for section in SHARES:
+        more = min(left, wanted.get(section, 0) - given[section])
+        given[section] += more
+        left -= more
+    return given
+
+
+@dataclass(frozen=True)
+class Fitted(Generic[T]):
+    chosen: tuple[tuple[T, str], ...]  # each with the text it is injected as
+    left_out: tuple[tuple[T, str], ...]  # each with the reason
+
+
+def fit(
+    candidates: Sequence[T],
+    forms: Callable[[T], Sequence[str]],
+    *,
+    tokens: int,
+    chars: int,
+) -> Fitted[T]:
+    """Take candidates in order, each in its longest form that still fits."""
+    chosen: list[tuple[T, str]] = []
+    left_out: list[tuple[T, str]] = []
+    for candidate in candidates:
+        for text in forms(candidate):
+            cost = count_tokens(text) + 1  # and the line end
+            if cost <= tokens and len(text) + 1 <= chars:
+                chosen.append((candidate, text))
+                tokens -= cost
+                chars -= len(text) + 1
+                break
+        else:
+            left_out.append((candidate, "no room left in the budget"))
+    return Fitted(tuple(chosen), tuple(left_out))

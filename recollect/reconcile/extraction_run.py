@@ -207,7 +207,11 @@ class ExtractionWorker:
             where = {
                 one.event.session_id: one.event.source.project_path or "" for one in batch.events
             }
-            made = [self._made(candidate, where) for candidate in extraction.candidates]
+            made = [
+                self._made(candidate, where)
+                for candidate in extraction.candidates
+                if candidate.record.record_id not in extraction.reworded
+            ]
         with self._timed(counts, "dedupe"):
             decisions = self._dedupe(batch.namespace, made, extraction.derived, judge, counts)
         with self._timed(counts, "beliefs"):
@@ -222,6 +226,12 @@ class ExtractionWorker:
                 turns=extraction.turns,
                 checkpoints=extraction.checkpoints,
                 knowledge=self._knowledge,
+                reworded=[
+                    one.record
+                    for one in extraction.candidates
+                    if one.record.record_id in extraction.reworded
+                ],
+                ended=extraction.ended,
             )
         self._settle(batch, choice, counts, decisions, pushed)
         self._notify(batch.namespace, pushed)
@@ -265,7 +275,8 @@ class ExtractionWorker:
         """Add what rules derive from events, whoever extracts the rest: summaries, checkpoints,
         procedures, and what the user asked for in plain words."""
         plain = self._rules.extract(batch)
-        derived = tuple(one for one in plain.candidates if one.record.record_id in plain.derived)
+        kept = plain.derived | plain.reworded
+        derived = tuple(one for one in plain.candidates if one.record.record_id in kept)
         claims = tuple(
             one
             for one in plain.claims
@@ -277,6 +288,8 @@ class ExtractionWorker:
             claims=(*found.claims, *claims),
             checkpoints=plain.checkpoints,
             derived=plain.derived,
+            reworded=plain.reworded,
+            ended=plain.ended,
             turns=plain.turns,
         )
 

@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.tuning import MATCHING, Floor, SearchWeights
-from recollect.retrieve import priors, rank
-from recollect.retrieve.candidates import EXHAUSTIVE, best, with_neighbours
-from recollect.retrieve.dates import Span
+from recollect.retrieve import rank
 from recollect.retrieve.index import AUTHORS, Index
-from recollect.retrieve.query import Query, Terms
-from recollect.retrieve.rank import Floats
+from recollect.retrieve.query import Query, Span, Terms
+from recollect.retrieve.rank import EXHAUSTIVE, Floats, best, with_neighbours
 
 _NEED_VECTOR = ("session_cosine", "alone")
 FINALISTS = 40  # documents whose neighbours and session windows are scored too
@@ -126,7 +124,7 @@ def gather(
     """The signals of the candidates; of many candidates, of those that these weights find best."""
     own = _own(index, question, candidates)
     finalists = candidates
-    if len(index) > EXHAUSTIVE:
+    if index.count > EXHAUSTIVE:
         finalists = best(index, own.docs, np.round(own.value(weights), 9), FINALISTS)
         if question.reached is not None:
             finalists = np.union1d(finalists, question.reached[0])
@@ -145,13 +143,12 @@ def gather(
         rank.replies(index, docs),
         in_session,
         _context(index, question, docs, in_session, None if own.cosine is None else own.cosine[at]),
-        priors.factor(index, docs, question.now),
+        rank.prior(index, docs, question.now),
     )
 
 
 def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
-    texts = rank.TokenRuns.of(index, docs)
-    found = texts.matches(question.numbers)
+    texts, found = rank.texts_of(index, docs, question.numbers)
     cosine = None
     if question.vector is not None:
         cosine = index.vectors.cosines(docs, question.vector).astype(np.float64)
@@ -177,9 +174,7 @@ def _context(
     sessions = rank.session(index, question.terms, question.numbers, session_windows)
     found = {
         "session": sessions[member],
-        "date": np.maximum(
-            rank.dated(index, question.query.dates, docs), rank.within(index, question.spans, docs)
-        ),
+        "date": rank.dated(index, question.query.dates, question.spans, docs),
         "user": np.asarray(index.author.view[docs] == AUTHORS.index("user"), dtype=np.float64),
     }
     if question.reached is not None:

@@ -1,7 +1,7 @@
 """The profile: who the person is, in a few lines that every session starts with.
 
 In: lines of text. Out: beliefs of the actor's own namespace, category `profile`, which are told
-first at the start of every session (`inject/gather.py`).
+first at the start of every session (`inject/start.py`).
 """
 
 from typing import Annotated

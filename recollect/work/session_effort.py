@@ -17,18 +17,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from recollect.core.values import Event, JsonBody, MessageBody
-from recollect.work import commands
+from recollect.work import commands, edited_text
 
 _STOPPED_FLAGS = ("interrupted", "is_interrupt")
 _VERDICTS = ("resultType", "result_type", "status", "outcome")
 _STOPPED_VERDICTS = frozenset(["denied", "rejected", "cancelled", "canceled"])
-_OLD = ("old_string", "oldString", "old_str", "oldStr")
-_NEW = ("new_string", "newString", "new_str", "newStr")
-_GIT_TAKES_BACK = re.compile(
+GIT_TAKES_BACK = re.compile(
     r"\bgit (?:-C \S{1,500} )?"
     r"(?:restore (?!--staged)|revert\b|reset --hard|checkout (?:\S{1,200} )?-- )"
 )
-_MOST_EDITS = 50  # in one call
 
 Swap = tuple[int, int]  # the hashes of the old and the new text of an edit
 
@@ -117,8 +114,7 @@ def _tool_step(call: dict[str, Any]) -> Step:
         # A search that finds nothing exits with 1 as well, so commands that only look do not count.
         failed_command=failed and not stopped and any(one.form for one in commands.steps(line)),
         stopped=stopped,
-        git_takes_back=not failed
-        and _GIT_TAKES_BACK.search(line[: commands.MOST_LINE]) is not None,
+        git_takes_back=not failed and GIT_TAKES_BACK.search(line[: commands.MOST_LINE]) is not None,
         swaps=tuple(_swaps(call)) if edits else (),
     )
 
@@ -133,15 +129,8 @@ def _was_stopped(output: Any) -> bool:
 
 def _swaps(call: dict[str, Any]) -> Iterator[Swap]:
     """The edits of a call, each with its file, as hashes of the text before and after."""
-    given = call.get("input")
-    if not isinstance(given, dict):
-        return
     files = call.get("files")
     where = str(files[0]) if isinstance(files, list) and files else ""
-    several = given.get("edits")
-    for one in (several if isinstance(several, list) else [given])[:_MOST_EDITS]:
-        if isinstance(one, dict):
-            old = next((one[name] for name in _OLD if isinstance(one.get(name), str)), "")
-            new = next((one[name] for name in _NEW if isinstance(one.get(name), str)), "")
-            if old and new and old != new:
-                yield hash((where, old)), hash((where, new))
+    for old, new in edited_text.swaps(call.get("input")):
+        if old and new:
+            yield hash((where, old)), hash((where, new))

@@ -1,4 +1,4 @@
-"""The six agents that can be installed from npm, and how each is pointed at the fake model.
+"""The agents that can be installed from npm, and how each is pointed at the fake model.
 
 In: the model's address. Out: a command line, an environment and the files a clean home needs.
 What they would send elsewhere is switched off; what they still try goes to a proxy that refuses.
@@ -21,14 +21,18 @@ class Client:
     package: str
     program: str
     first: Callable[[str, str], list[str]]  # model's address, prompt -> arguments
-    again: Callable[[str, str], list[str]]  # the same in the last session
+    # The same in the last session; None when it cannot go on without a terminal.
+    again: Callable[[str, str], list[str]] | None
     env: Callable[[str], dict[str, str]]
     files: Callable[[str], Files] = lambda url: {}
     # How `/recollect WORDS` is run: model's address, words -> arguments.
     slash: Callable[[str, str], list[str]] | None = None
+    has_mcp: bool = True
     shows_command: bool = True  # puts the text of `/recollect` before the model at once
     says_end: bool = True  # headless, it fires its hook for the end of a session
     says_failures: bool = True  # what it tells its hook of a command says that it failed
+    injects_before: bool = True  # takes text before its model is first asked, not with a tool only
+    stop: tuple[str, ...] = ()  # ends what it leaves running
     tools_late: bool = False  # headless, it starts MCP servers after the first prompt's hook
     noise: str = "(?!)"  # its own lines on stderr that come and go, or tell of any hook
 
@@ -69,6 +73,47 @@ def _opencode_config(url: str) -> str:
             "provider": {"fake": provider},
         },
         indent=2,
+    )
+
+
+def _cline_provider(url: str) -> str:
+    settings = {
+        "provider": "openai-compatible",
+        "apiKey": "fake",
+        "model": "fake-model",
+        "baseUrl": f"{url}/v1",
+    }
+    used = {"settings": settings, "updatedAt": "2026-01-01T00:00:00Z", "tokenSource": "manual"}
+    name = "openai-compatible"
+    chosen = {"version": 1, "lastUsedProvider": name, "modes": {}, "providers": {name: used}}
+    return json.dumps(chosen, indent=2)
+
+
+def _pi_provider(url: str) -> dict[str, object]:
+    return {
+        "baseUrl": f"{url}/v1",
+        "api": "openai-completions",
+        "apiKey": "fake",
+        "models": [{"id": "fake-model"}],
+    }
+
+
+def _opencode(name: str, package: str, config: str) -> Client:
+    """OpenCode, or a fork that names its folder and its variables after itself."""
+    run = ("run", "--auto", "--print-logs", "--log-level", "WARN")
+    switches = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE", "SESSION_INGEST", "PRESENCE")
+    return Client(
+        host=name,
+        package=package,
+        program=name,
+        first=lambda url, prompt: [*run, prompt],
+        again=lambda url, prompt: [*run, "--continue", prompt],
+        env=lambda url: {f"{name.upper()}_DISABLE_{one}": "true" for one in switches},
+        files=lambda url: {f".config/{name}/{config}": _opencode_config(url)},
+        slash=lambda url, words: [*("run", "--auto", "--command", "recollect"), words],
+        tools_late=True,
+        says_end=False,
+        noise=".*background dependency install failed.*",  # the registry is out of reach
     )
 
 
@@ -177,26 +222,34 @@ CLIENTS = {
             says_end=False,
         ),
         Client(
-            host="opencode",
-            package="opencode-ai",
-            program="opencode",
-            first=lambda url, prompt: [
-                *("run", "--auto", "--print-logs", "--log-level", "WARN", prompt)
-            ],
-            again=lambda url, prompt: [
-                *("run", "--auto", "--print-logs", "--log-level", "WARN", "--continue", prompt)
-            ],
-            env=lambda url: {
-                "OPENCODE_DISABLE_AUTOUPDATE": "true",
-                "OPENCODE_DISABLE_MODELS_FETCH": "true",
-                "OPENCODE_DISABLE_LSP_DOWNLOAD": "true",
-                "OPENCODE_DISABLE_SHARE": "true",
-            },
-            files=lambda url: {".config/opencode/opencode.json": _opencode_config(url)},
-            slash=lambda url, words: [*("run", "--auto", "--command", "recollect"), words],
-            tools_late=True,
+            host="cline",
+            package="cline",
+            program="cline",
+            first=lambda url, prompt: [prompt],
+            again=None,
+            env=lambda url: {"CLINE_TELEMETRY_DISABLED": "1"},
+            files=lambda url: {".cline/data/settings/providers.json": _cline_provider(url)},
+            injects_before=False,
             says_end=False,
-            noise=".*background dependency install failed.*",  # the registry is out of reach
+            stop=("hub", "stop"),
+            noise=r".*(\[editor\]|edit:).*",  # lines that are cut by the length of the home's name
         ),
+        _opencode("opencode", "opencode-ai", "opencode.json"),
+        Client(
+            host="pi",
+            package="@earendil-works/pi-coding-agent",
+            program="pi",
+            first=lambda url, prompt: ["-p", prompt],
+            again=lambda url, prompt: ["--continue", "-p", prompt],
+            env=lambda url: {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"},
+            files=lambda url: {
+                ".pi/agent/settings.json": json.dumps(
+                    {"defaultProvider": "fake", "defaultModel": "fake-model"}
+                ),
+                ".pi/agent/models.json": json.dumps({"providers": {"fake": _pi_provider(url)}}),
+            },
+            has_mcp=False,
+        ),
+        _opencode("kilo", "@kilocode/cli", "kilo.jsonc"),
     )
 }

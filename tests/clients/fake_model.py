@@ -199,7 +199,7 @@ def _write_calls(step: Write) -> dict[str, Any]:
         "write_file": {"file_path": step.path, "content": step.content},
         "editor": {"path": step.path, "new_text": step.content},
         "create": {"path": step.path, "file_text": step.content},
-        "write": {"filePath": step.path, "content": step.content},
+        "write": {"filePath": step.path, "path": step.path, "content": step.content},
         "apply_patch": f"{patch}\n",
         # Codex understands this form of its patch tool where the model has no other.
         "exec_command": {"cmd": f"apply_patch <<'EOF'\n{patch}\nEOF"},

@@ -21,6 +21,7 @@ from typing import Any
 
 from recollect.capture.foreign import HINT
 from recollect.hosts import registry, slash_command
+from recollect.hosts.context import of_this_machine
 from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.pieces import GENERATED
 from tests.clients.clients import CLIENTS, Client
@@ -32,7 +33,8 @@ from tests.clients.seen import Typed, complaints, wanted
 COLUMNS = ("session", "prompt", "tools", "answer", "end")
 MORE = (
     *("mcp", "hint", "as model", "live proof", "slash command", "same output", "daemon down"),
-    *("injected start", "injected prompt", "injected tool", "visible line", "uninstalled"),
+    *("injected start", "injected prompt", "injected tool", "visible line"),
+    *("own requests", "uninstalled"),
 )
 OURS = (".json", ".jsonc", ".toml", ".js", ".md")
 USAGE = re.compile(r'"skillUsage": *\{\s*"recollect"')  # Claude Code counts its commands
@@ -100,7 +102,7 @@ def connect(home: Home, client: Client) -> None:
 def prove(client: Client, keep: bool) -> Proof:
     proof = Proof(client.host, {"version": client.version})
     fetch(client)
-    turns = (Typed("TURN-a1"), Typed("TURN-b2", again=True))
+    turns = _turns(client, "TURN-a1", "TURN-b2")
     with (
         place(f"{client.host}-alone", client, keep) as (other, its_model),
         place(client.host, client, keep) as (home, model),
@@ -118,7 +120,7 @@ def prove(client: Client, keep: bool) -> Proof:
         left_alone = {name: _meaning(other, name) for name in client.files(its_model.url)}
         proof.tell_all(captured(home, client, *turns), client)
         found = _differences(client, alone, runs)
-        while _slower(alone, runs) > SLOWER_S and len(runs) < 2 + MORE_PAIRS:
+        while _slower(alone, runs) > SLOWER_S and len(runs) < len(turns) + MORE_PAIRS:
             typed = Typed(f"TURN-p{len(runs)}")  # perhaps the machine was busy: again, in turn
             runs.append(home.turn(client, model.url, typed.prompt))
             alone.append(other.turn(client, its_model.url, typed.prompt))
@@ -127,11 +129,13 @@ def prove(client: Client, keep: bool) -> Proof:
         proof.tell("same output", found)
         proof.cells["seconds"] = " ".join(f"{run.seconds:.1f}" for run in runs)
         proof.cells["without"] = " ".join(f"{run.seconds:.1f}" for run in alone)
-        _tools(proof, client, home, model)
-        _hint(proof, client, home, model)
+        if client.has_mcp:
+            _tools(proof, client, home, model)
+            _hint(proof, client, home, model)
         _as_model(proof, client, home, model)
         _live(proof, client, home, model)
-        _slash_command(proof, client, home, model)
+        if _has_slash_command(home, client):
+            _slash_command(proof, client, home, model)
         _daemon_down(proof, client, home, model)
         _recalled(proof, client, home, model)
         home.stop_daemon()
@@ -140,6 +144,11 @@ def prove(client: Client, keep: bool) -> Proof:
         note = "yes" if untouched.items() <= rewritten.items() else "yes, but for its own edits"
         proof.tell("uninstalled", _left(home, untouched, left_alone), note)
     return proof
+
+
+def _turns(client: Client, first: str, second: str) -> list[Typed]:
+    """A turn and, where the client can do so, a second one in the same session."""
+    return [Typed(first), *([Typed(second, again=True)] if client.again else [])]
 
 
 def _tools(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
@@ -194,6 +203,9 @@ def _hint(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
 def _as_model(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     """The agent as the model of extraction: it answers once, none of our tools is offered to the
     model, and nothing of it is captured or left where it ran."""
+    if registry.facts()[client.host].model_run is None:
+        proof.tell("as model", [], "not offered")
+        return
     events, before = len(home.events()), len(model.requests)
     place = home.path / "as-model"
     place.mkdir()
@@ -213,6 +225,9 @@ def _as_model(proof: Proof, client: Client, home: Home, model: FakeModel) -> Non
 
 def _live(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     """`recollect doctor` runs the agent itself, and its model answers from memory."""
+    if not registry.facts()[client.host].headless:
+        proof.tell("live proof", [], "not offered")
+        return
     try:
         told = home.recollect("doctor", "--live", client.host, "-y", client=client, url=model.url)
     except RuntimeError as error:
@@ -239,6 +254,11 @@ def _slash_command(proof: Proof, client: Client, home: Home, model: FakeModel) -
     proof.tell("slash command", [*found, *(told for run in runs for told in _failed(run))])
 
 
+def _has_slash_command(home: Home, client: Client) -> bool:
+    where = of_this_machine(home.settings)
+    return bool(registry.installers()[client.host].slash_command(where))
+
+
 def _private_events(home: Home) -> int:
     return int(home.health["counts"].get("kept out: private session", 0))
 
@@ -257,27 +277,34 @@ def _daemon_down(proof: Proof, client: Client, home: Home, model: FakeModel) -> 
 def _recalled(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     """What the daemon says reaches the model, and is not taken for the user's words."""
     home.start_daemon("tests.clients.recalling_daemon")
-    typed = [Typed("TURN-d4"), Typed("TURN-e5", again=True)]
+    typed = _turns(client, "TURN-d4", "TURN-e5")
     for one in typed:
         home.turn(client, model.url, one.prompt, again=one.again)
     for name, trigger in (("injected start", "session-start"), ("injected prompt", "prompt")):
         found, counts = [], []
         for one in typed:
-            asked = model.asked(one.turn)
-            counts.append(asked[0].text.count(f"{MARK}-{trigger}") if asked else 0)
-        if counts[0] != 1:
+            asked = model.asked(one.turn)[0 if client.injects_before else -1 :][:1]
+            counts.append(sum(request.text.count(f"{MARK}-{trigger}") for request in asked))
+        takes = client.injects_before or trigger == "prompt"
+        if counts[0] != int(takes):
             found.append(f"{counts[0]} x in the first request of the session")
-        if trigger == "prompt" and counts[1] < 1:
+        if trigger == "prompt" and 0 in counts:
             found.append("not in the resumed session")
-        proof.tell(name, found, f"yes ({counts[0]}, resumed {counts[1]})")
+        told = ", resumed ".join(str(count) for count in counts)
+        when = "" if client.injects_before else ", with the first tool"
+        proof.tell(name, found, f"yes{when} ({told})" if takes else "not taken")
     _told_after_commands(proof, client, model, typed[0])
     _shown(proof, client, model, typed)
     proof.tell_all(captured(home, client, *typed), client)
 
 
 def _shown(proof: Proof, client: Client, model: FakeModel, typed: list[Typed]) -> None:
-    """The line for the user does not reach the model; what is injected beside it does (above)."""
+    """The line for the user does not reach the model; what is injected beside it does (above). A
+    request that the agent makes for itself, such as one for a title, carries neither."""
     asked = [request for one in typed for request in model.asked(one.turn)]
+    asides = [one for one in model.requests if one.protocol and one not in asked]
+    told = [one.text[-300:] for one in asides if MARK in one.text]
+    proof.tell("own requests", [f"what was recalled is in {text}" for text in told], "clean")
     seen = [] if not any(MESSAGE in one.text for one in asked) else ["the model was shown it"]
     shows = registry.facts()[client.host].shows_message
     proof.tell("visible line", seen, "yes" if shows else "not sent")
@@ -374,6 +401,7 @@ def _meaning(home: Home, name: str) -> Any:
         return None
     text = path.read_text().replace(str(home.path), "<home>")
     text = re.sub(r"http://127\.0\.0\.1:\d+", "<model>", text)
+    text = re.sub(r'"updatedAt": "[^"]*"', '"updatedAt": "<time>"', text)  # of Cline's own file
     if path.suffix == ".toml":
         return tomllib.loads(text)
     return JsonDocument.read(text.encode(), name).plain()

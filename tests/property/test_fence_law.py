@@ -21,8 +21,7 @@ PIECES = [
 
 
 def check(text: str) -> None:
-    mark = fence.nonce()
-    block = fence.fence(text, mark)
+    block = fence.wrap(fence.disarm(text))
     assert fence.parse(block) == text
     inner = block.split("\n", 1)[1].rsplit("\n", 1)[0]
     lowered = inner.lower()

@@ -16,7 +16,7 @@ from recollect.extract import breaker, condense, model, watcher
 from recollect.extract.rules import procedures, summary
 from recollect.hosts import reading
 from recollect.ingest import sessions
-from recollect.inject import fit, recall
+from recollect.inject import recall, render
 from recollect.lifecycle import conversation, decay, episode_compression, retention
 from recollect.lifecycle import maintenance_loop as maintenance
 from recollect.reconcile import contradict, dedupe, judge, neighbours
@@ -57,7 +57,7 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "H17": [(tuning.GRAPH.rrf_bonus, 0.02)],
     "H18": [(tuning.PRIORS.recent_hours, 168), (tuning.START.fade_hours, 168)],
     "H21": [
-        ([fit.SHARES[one] for one in ("rules", "known", "history", "related", "procedures")],
+        ([render.SHARES[one] for one in ("rules", "known", "history", "related", "procedures")],
          [0.15, 0.30, 0.30, 0.15, 0.10]),
     ],
     "H24": [

@@ -4,7 +4,7 @@ import json
 import pathlib
 
 from recollect.core.text_words import count_tokens
-from recollect.inject.fit import PROFILE_TOKENS
+from recollect.inject.render import PROFILE_TOKENS
 from tests.fakes.runtime import RuntimeHome
 from tests.unit.cli.conftest import Terminal
 

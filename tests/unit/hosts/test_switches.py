@@ -61,6 +61,7 @@ CASES = {
 }
 
 
+PROMPTED = [name for name, known in registry.facts().items() if known.prompts]
 NOBODY = Daemon(events=lambda place: [], remember=lambda place, text: None)
 
 
@@ -168,7 +169,7 @@ def test_a_codex_that_cannot_be_asked_is_taken_at_its_file(tmp_path: Path) -> No
 # --- what is run ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("host", registry.facts())
+@pytest.mark.parametrize("host", PROMPTED)
 def test_the_command_of_a_proof_is_the_one_in_the_hosts_file(host: str, tmp_path: Path) -> None:
     where = replace(context(tmp_path), hook_command="/an older place/recollect-hook")
     one = installer(host)

@@ -143,6 +143,9 @@ def test_a_procedure_comes_by_its_name_and_its_trigger() -> None:
     for prompt in ("release 1.3", "do the release", "let's cut the 2.0 release"):
         assert [match.reason for match in index.for_prompt(prompt)], prompt
     assert index.for_command("gh release create v1.3")
+    deploy = RuleIndex([Rule("p", "Deploy", trigger="asked to deploy")])
+    for prompt in ("deploy to staging", "Can you deploy the Kira app like we did last time?"):
+        assert deploy.for_prompt(prompt), prompt
     assert not index.for_prompt("why is the release page slow?")
 
 

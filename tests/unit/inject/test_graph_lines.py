@@ -24,7 +24,7 @@ from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import fence
 from recollect.reconcile import knowledge
 from recollect.reconcile.plan import apply
-from recollect.retrieve.results import Result
+from recollect.retrieve.engine import Result
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, NOON, record
@@ -113,6 +113,17 @@ def test_the_template_has_its_sections_in_order_and_none_that_is_empty(setup: Se
     assert known["known"]["why"] == "of billing-api" and known["known"]["injected"]
     assert receipt.detail["named"] == ["Billing API"]
     assert setup.ask("what is the capital of Mongolia?", "other") == ""
+
+
+def test_who_asks_on_purpose_gets_every_preference_with_the_answer(setup: Setup) -> None:
+    setup.say("billing-api listens on 8443", 0)
+    setup.learn(wish("package_manager", "uv"), wish("theme", "dark", everywhere=True))
+    asked = "which port does billing-api listen on?"
+    text = setup.ask_on_purpose(asked)
+    assert (
+        "8443" in text and "- tools.package_manager: uv" in text and "- tools.theme: dark" in text
+    )
+    assert "uv" not in setup.ask(asked)  # a hook told them when the session began
 
 
 def test_a_described_thing_is_found_by_its_description(setup: Setup) -> None:

@@ -16,8 +16,8 @@ def index_of(*documents: Document) -> Index:
 
 def asked(index: Index, text: str) -> tuple[Terms, rank.Matches]:
     terms = weigh(parse(text), [index])
-    texts = rank.TokenRuns.of(index, np.arange(len(index.ids)))
-    return terms, texts.matches(rank.stem_numbers(index, terms))
+    numbers = rank.stem_numbers(index, terms)
+    return terms, rank.texts_of(index, np.arange(len(index.ids)), numbers)[1]
 
 
 def pairs(text: str, *documents: str) -> list[float]:
