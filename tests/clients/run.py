@@ -564,8 +564,8 @@ def hung_daemon(keep: bool) -> Proof:
 # --- the table -----------------------------------------------------------------------------------
 
 
-def table(proofs: list[Proof]) -> str:
-    heads = ("host", "version", *COLUMNS, *MORE, "pace", "seconds", "without")
+def table(proofs: list[Proof], columns: tuple[str, ...] = (*COLUMNS, *MORE)) -> str:
+    heads = ("host", "version", *columns, "pace", "seconds", "without")
     rows = [
         heads,
         *((one.name, *(one.cells.get(name, "") for name in heads[1:])) for one in proofs),
