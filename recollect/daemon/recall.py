@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 
 class RecallParts:
-    def __init__(self, runtime: "Runtime") -> None:
+    def __init__(self, runtime: "Runtime", embedder: Embedder | None = None) -> None:
+        """`embedder`: another one than the product's, as the benchmarks have."""
         oslayer.keep_large_blocks_apart()
         settings, clock, store = runtime.settings, runtime.clock, runtime.store
         self._store = store
-        self.embedder = Embedder(settings.models) if settings.embedding else None
+        self.embedder = embedder or (Embedder(settings.models) if settings.embedding else None)
         self.engine = SearchEngine(self.embedder)
         self.index_cache = IndexCache(store, self.engine, settings.cache_mb)
         self.feedback = Feedback(store, runtime.tombstones)
