@@ -176,6 +176,15 @@ class Notes:
 
 
 @dataclass(frozen=True)
+class CosineScale:
+    """Brings the cosines of another model to those of the default one, to which all other numbers
+    were fitted; docs/decisions/embedding-weights.md."""
+
+    stretch: float = entry(1.0, 0.5, 3, "related texts are as near as the default model has them")
+    shift: float = entry(0.0, -2, 1, "and unrelated ones as far")
+
+
+@dataclass(frozen=True)
 class HintThresholds:
     """When a hint names the belief that a prompt may change."""
 
@@ -193,6 +202,8 @@ WORK_FILES = WorkFiles()
 SPEAKING = Speaking()
 NOTES = Notes()
 HINTS = HintThresholds()
+AS_IT_IS = CosineScale()
+MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
 
 GROUPS = {
     "search": SEARCH,
@@ -206,6 +217,7 @@ GROUPS = {
     "speaking": SPEAKING,
     "notes": NOTES,
     "hints": HINTS,
+    "cosines of use-multilingual-v3": MULTILINGUAL,
 }
 
 

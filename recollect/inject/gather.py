@@ -101,8 +101,9 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     draft.notes["semantic"] = ranked.semantic
     draft.confidence, draft.semantic = ranked.confidence, ranked.semantic
     draft.by_chance = ranked.by_chance
-    draft.vector = ranked.vector
-    draft.idle = idleness(text, ranked.vector)
+    # What is fitted to vectors of one model reads no others.
+    draft.vector = ranked.vector if sources.index_cache.model == MODEL else None
+    draft.idle = idleness(text, draft.vector)
     results = {one.id: one for one in ranked.results}
     have = {line.id for line in draft.lines}
     for record in sources.records(namespaces, list(results)):
@@ -171,10 +172,10 @@ def _early(sources: Sources, draft: Draft) -> None:
     draft.lines += [memory_line(hit.record, hit.score) for hit in _covering(hits, question.text)]
     vector = sources.engine.vector(question.text) if store.vectors.indexed else None
     if vector is not None:
-        blob = layout.encode(vector)
+        blob, model = layout.encode(vector), sources.index_cache.model
         near: dict[str, float] = {}
         for namespace in question.namespaces:
-            for owner, cosine in store.vectors.nearest(namespace, MODEL, blob, CANDIDATES):
+            for owner, cosine in store.vectors.nearest(namespace, model, blob, CANDIDATES):
                 near[owner] = max(cosine, near.get(owner, 0.0))
         have = {line.id for line in draft.lines}
         wanted = [one for one, cosine in near.items() if cosine >= NOTES.near and one not in have]

@@ -34,6 +34,7 @@ from recollect.core.values import (
     ExtractionRun,
     RunOutcome,
 )
+from recollect.embedding.embedder import model_of
 from recollect.extract.breaker import Breaker, JudgeBreaker
 from recollect.extract.condense import OVERSIZED, Condenser
 from recollect.extract.interface import (
@@ -300,7 +301,7 @@ class ExtractionWorker:
         if record.files and not record.citations:
             cited = self._cite(record.files, where.get(record.session_id or ""))
             record = msgspec.structs.replace(record, citations=cited)
-        return EmbeddedRecord(record, vectors)
+        return EmbeddedRecord(record, vectors, model_of(self._embedder))
 
     def _dedupe(
         self,

@@ -253,8 +253,8 @@ def _opencode_turns(cwd: str) -> list[tuple[int, str, list[dict[str, Any]]]]:
     ]  # fmt: skip
 
 
-def kilo(home: pathlib.Path, cwd: str) -> pathlib.Path:
-    return opencode(home, cwd, name="kilo")
+def kilo(home: pathlib.Path, cwd: str, session: str = "ses_c0ffee11") -> pathlib.Path:
+    return opencode(home, cwd, session, name="kilo")
 
 
 def opencode(
@@ -269,14 +269,14 @@ def opencode(
     db.execute(session_row, (f"{session}-sub", session, cwd, millis(0), millis(14)))
     for number, role, parts in _opencode_turns(cwd):
         data = {"role": role, "time": {"created": millis(number), "completed": millis(number)}}
-        key = f"msg_{number:03d}"
+        key = f"msg_{name[0]}{number:03d}"
         stamp = (millis(number), millis(number))
         db.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)",
                    (key, session, *stamp, json.dumps(data)))  # fmt: skip
         for at_, part in enumerate(parts):
             db.execute(
                 "INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)",
-                (f"prt_{number:03d}_{at_}", key, session, *stamp, json.dumps(part)),
+                (f"prt_{name[0]}{number:03d}_{at_}", key, session, *stamp, json.dumps(part)),
             )
     db.commit()
     db.close()
@@ -395,7 +395,7 @@ def pi(home: pathlib.Path, cwd: str, session: str = "c0ffee00-pi") -> pathlib.Pa
                     "isError": part.get("is_error", False),
                 }  # fmt: skip
             lines.append(line(number, "message", message=message))
-    return write_lines(home / ".pi" / "agent" / "sessions" / "--shop--" / "s.jsonl", lines)
+    return write_lines(home / ".pi" / "agent" / "sessions" / "--shop--" / f"{session}.jsonl", lines)
 
 
 def continue_cli(home: pathlib.Path, cwd: str, session: str = "c0ffee00-cn") -> pathlib.Path:
@@ -419,13 +419,14 @@ def continue_cli(home: pathlib.Path, cwd: str, session: str = "c0ffee00-cn") -> 
             message = {"role": role, "content": "".join(texts)}
             history.append({"message": message, "contextItems": [], "toolCallStates": states})
     folder = home / ".continue" / "sessions"
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{session}.json"
     path.write_text(json.dumps(
         {"sessionId": session, "workspaceDirectory": cwd, "history": history}))  # fmt: skip
     os.utime(path, (millis(14) / 1000, millis(14) / 1000))
-    about = [{"sessionId": session, "dateCreated": str(millis(0))}]
-    (folder / "sessions.json").write_text(json.dumps(about))
+    index = folder / "sessions.json"
+    about = json.loads(index.read_text()) if index.exists() else []
+    index.write_text(json.dumps([*about, {"sessionId": session, "dateCreated": str(millis(0))}]))
     return path
 
 

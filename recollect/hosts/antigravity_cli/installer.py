@@ -8,6 +8,7 @@ from recollect.hosts.context import Context
 from recollect.hosts.installer import Installer, grouped_hooks, server_file
 from recollect.hosts.pieces import JsonFile, Piece, TextBlock
 from recollect.hosts.rules import RULES, RULES_REASON
+from recollect.hosts.switches import OffSwitch, switched_off
 
 
 class AntigravityCliInstaller(Installer):
@@ -22,6 +23,10 @@ class AntigravityCliInstaller(Installer):
             server_file(os.path.join(base, "mcp_config.json"), context),
             TextBlock(rules, RULES_REASON, RULES, 0o644),
         ]
+
+    def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
+        path = os.path.join(context.home, ".gemini", "config", "hooks.json")
+        return switched_off([path], ("recollect", "enabled"), False)
 
 
 INSTALLER = AntigravityCliInstaller(FACTS)
