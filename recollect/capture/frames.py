@@ -44,9 +44,12 @@ MAX_ANSWER = 1 << 20
 # --- made from hosts/*/facts.py and adapter.py: python -m tests.docs --write ---
 # The variables that are sent; hook_lists.h has the same.
 ENVIRONMENT = (
+    b"AUGMENT_CONVERSATION_ID",
+    b"AUGMENT_PROJECT_DIR",
     b"CLAUDECODE",
     b"CLAUDE_CODE_SESSION_ID",
     b"CLAUDE_PROJECT_DIR",
+    b"CONTINUE_PROJECT_DIR",
     b"COPILOT_PROJECT_DIR",
     b"CURSOR_PROJECT_DIR",
     b"CURSOR_VERSION",

@@ -127,6 +127,7 @@ def _spawn(settings: Settings) -> "subprocess.Popen[bytes]":
     environment[PREFIX + "HOME"] = settings.directory
     # With an arena for each thread glibc holds on to 50 MB more than is used.
     environment.setdefault("MALLOC_ARENA_MAX", "2")
+    environment.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads wait by spinning
     with open(os.devnull, "r+b") as nowhere:
         return subprocess.Popen(
             [sys.executable, "-m", "recollect.daemon"],

@@ -62,6 +62,16 @@ _STORE = Form(
 )
 
 
+MODELS = ("all-MiniLM-L6-v2", "use-multilingual-v3")
+
+
+def _wrong_model(text: str) -> str:
+    if text in MODELS or text.startswith(("/", "~/")):
+        return ""
+    return f"it is neither {' nor '.join(MODELS)}, nor the path of a folder"
+
+
+_MODEL = Form(f"{', '.join(MODELS)}, or a path", _wrong_model)
 _IGNORE = Form("project:DIR, file:PATTERN, tool:NAME", keepout_rules.fault_in_rules)
 
 # How many days each kind of memory is kept; the archive holds what was merged, edited or deleted.
@@ -146,8 +156,14 @@ class Settings:
     embedding: bool = _setting(
         True, "Whether memories are also found by meaning, not by words alone."
     )
+    embedding_model: str = _setting(
+        MODELS[0],
+        f"The model that embeds: {MODELS[0]} for English, {MODELS[1]} for sixteen languages, or "
+        "the path of a folder that sentence-transformers exported to ONNX.",
+        _MODEL,
+    )
     model_dir: str = _setting(
-        "", "The directory of the embedding model; empty for models/ in the data directory."
+        "", "The directory of the embedding models; empty for models/ in the data directory."
     )
     fusion: Literal["linear", "rrf"] = _setting(
         "linear",

@@ -30,7 +30,7 @@ from recollect.core.values import (
     Unit,
     Value,
 )
-from recollect.extract.tombstones import Cause, tombstone_of, tombstone_of_edit
+from recollect.extract.tombstone import Cause, tombstone_of, tombstone_of_edit
 from recollect.lifecycle.file_freshness import cite
 from recollect.reconcile.belief_changes import apply, ending
 from recollect.service.record_ids import resolve, resolve_each
@@ -131,6 +131,7 @@ class MemoryEdit(Value, frozen=True, kw_only=True):
     importance: Importance | None = None
     confidence: Unit | None = None
     pinned: bool | None = None
+    type: ObservationType | KnowledgeType | None = None
     version: Annotated[int, Meta(ge=1)] | None = None
     reason: Annotated[str, Meta(max_length=1000)] = ""
 
@@ -352,9 +353,12 @@ def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed
         )
     clean = scrubbed(runtime, change)
     wanted = {name: value for name in EDITABLE if (value := getattr(clean, name)) is not None}
+    if change.type is not None:
+        wanted[_column_of_type(known, change.type)] = change.type
     if not wanted:
         raise BadInput("no change was given", hint="title, summary, detail, facts, …")
-    if fixed := sorted(wanted.keys() - set(known.traits.editable)):
+    types = ("knowledge_type", "observation_type")
+    if fixed := sorted(wanted.keys() - {*known.traits.editable, *types}):
         raise BadInput(f"{fixed[0]} of a {known.traits.label} cannot be changed", field=fixed[0])
     if "files" in wanted:
         wanted["citations"] = _cited(runtime, Scope(), known.namespace, wanted["files"])
@@ -369,6 +373,16 @@ def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed
     runtime.recall().feedback.forget_known()
     runtime.embed_soon()
     return Changed(record=find(runtime, known.record_id), op_id=operation.op_id)
+
+
+def _column_of_type(record: Record, wanted: str) -> str:
+    """The column that holds the type of a memory. BadInput for a type that its kind does not have,
+    and for a type of its own that only the daemon gives."""
+    kind = record.traits
+    if wanted not in kind.types or len(kind.types) < 2:
+        known = f"It may be: {', '.join(kind.types)}." if len(kind.types) > 1 else ""
+        raise BadInput(f"a {kind.label} cannot be of the type {wanted}", field="type", hint=known)
+    return "knowledge_type" if kind.is_belief else "observation_type"
 
 
 def delete(

@@ -8,7 +8,7 @@ from recollect.core.values import BeliefScope, Operation, Record, RecordName, Va
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import beliefs, profile
-from recollect.service.record_ids import resolve
+from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.scope import Scope, namespace_to_write, namespaces_to_list
 from recollect.service.write import Added
 
@@ -35,7 +35,7 @@ class OneBelief(Value, frozen=True, kw_only=True):
     record_id: RecordName
 
 
-class Decision(Value, frozen=True, kw_only=True):
+class DecisionReason(Value, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
@@ -50,6 +50,12 @@ class Reach(Scope, frozen=True, kw_only=True):
 
     scope: BeliefScope
     name: Annotated[str, Meta(max_length=256)] = ""
+
+
+class Merger(Value, frozen=True, kw_only=True):
+    """The beliefs that say the same: they end."""
+
+    others: Annotated[tuple[RecordName, ...], Meta(min_length=1, max_length=100)]
 
 
 class Decided(Value, frozen=True, kw_only=True):
@@ -76,12 +82,12 @@ def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
     return Beliefs(items=items, titles=beliefs.titles(runtime, items))
 
 
-def keep(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:
+def keep(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:
     belief_id = resolve(runtime, asked.record_id)
     return _decided(runtime, belief_id, beliefs.keep(runtime, belief_id, reason=given.reason))
 
 
-def drop(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:
+def drop(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:
     belief_id = resolve(runtime, asked.record_id)
     return _decided(runtime, belief_id, beliefs.drop(runtime, belief_id, given.reason))
 
@@ -106,6 +112,12 @@ def reach(runtime: ServerRuntime, asked: OneBelief, given: Reach) -> Decided:
     return _decided(runtime, belief_id, operation)
 
 
+def merge(runtime: ServerRuntime, asked: OneBelief, given: Merger) -> Decided:
+    belief_id = resolve(runtime, asked.record_id)
+    operation = beliefs.merge(runtime, belief_id, resolve_each(runtime, given.others))
+    return _decided(runtime, belief_id, operation)
+
+
 def profile_lines(runtime: ServerRuntime, asked: NoParameters) -> Beliefs:
     return Beliefs(items=tuple(profile.lines(runtime)))
 
@@ -127,11 +139,11 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/keep", "A belief that waits, or ended, holds.",
-        keep, Decided, OneBelief, Decision,
+        keep, Decided, OneBelief, DecisionReason,
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/drop", "A belief does not hold.",
-        drop, Decided, OneBelief, Decision,
+        drop, Decided, OneBelief, DecisionReason,
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/correct", "Another text holds instead of a belief.",
@@ -140,6 +152,10 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/beliefs/{record_id}/scope", "Change how far a belief holds.",
         reach, Decided, OneBelief, Reach,
+    ),
+    Endpoint(
+        "POST", "/api/beliefs/{record_id}/merge", "A belief holds for others that say the same.",
+        merge, Decided, OneBelief, Merger,
     ),
     Endpoint(
         "GET", "/api/profile", "Who the person is: lines that every session starts with.",

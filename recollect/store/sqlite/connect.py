@@ -195,12 +195,6 @@ def last_event(db: apsw.Connection) -> int:
     return last or 0
 
 
-def count_commit(db: apsw.Connection, number: int) -> None:
-    """Write the number of the commit that is about to be made into the file's header: a page of the
-    log, and no table."""
-    db.execute(f"PRAGMA user_version = {min(number, 2**31 - 1)}")
-
-
 def counted(db: apsw.Connection) -> Held:
     if not db.table_exists("main", "memory_records"):
         return Held(0, 0)

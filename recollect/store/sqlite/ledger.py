@@ -72,11 +72,7 @@ class Ledger:
         self._clock = clock
         self._gate = threading.Lock()
         self._fd: int | None = None
-        self._mark = read(path)
-
-    @property
-    def mark(self) -> Mark:
-        return self._mark
+        self.mark = read(path)
 
     def open(self, db: apsw.Connection) -> None:
         """The database is taken as it is: from here on this is what there was."""
@@ -86,38 +82,35 @@ class Ledger:
             if os.fstat(self._fd).st_size < 2 * _PLACE:
                 oslayer.allocate(self._fd, 2 * _PLACE)
                 oslayer.sync_directory(os.path.dirname(self._path))
-        self._write(clean=False, **last_numbers(db)._asdict())
+        self.write(clean=False, **last_numbers(db)._asdict())
         self.count(db)
-
-    def committed(self, commits: int, last_event: int) -> None:
-        """So far the store has come, durably."""
-        self._write(commits=commits, events=last_event)
 
     def count(self, db: apsw.Connection) -> None:
         """Look how much there is, and make the mark durable. `db` must see one snapshot."""
         held = counted(db)
-        self._write(
+        self.write(
             held_events=held.events, held_records=held.records, counted=last_numbers(db).events
         )
         self._sync()
 
     def close(self, *, clean: bool) -> None:
         if clean:
-            self._write(clean=True)
+            self.write(clean=True)
             self._sync()
         with self._gate:
             if self._fd is not None:
                 os.close(self._fd)
                 self._fd = None
 
-    def _write(self, **changes: Any) -> None:
+    def write(self, **changes: Any) -> None:
+        """Change the mark: so far the store has come, durably."""
         with self._gate:
             now = to_micros(self._clock.now())
-            self._mark = replace(self._mark, **changes, turn=self._mark.turn + 1, at=now)
+            self.mark = replace(self.mark, **changes, turn=self.mark.turn + 1, at=now)
             if self._fd is not None:
-                place = self._mark.turn % 2 * _PLACE
+                place = self.mark.turn % 2 * _PLACE
                 with contextlib.suppress(OSError):  # the next one may do better
-                    os.pwrite(self._fd, self._mark.encode(), place)
+                    os.pwrite(self._fd, self.mark.encode(), place)
 
     def _sync(self) -> None:
         with self._gate:
