@@ -23,6 +23,7 @@ from recollect.extract.quality_gate import filter_candidates, filter_claims
 from recollect.extract.rules import claims, classify
 from recollect.extract.rules.later_edits import LACKS, LaterEdits
 from recollect.extract.rules.outcome import (
+    KEEP,
     OFFERS,
     SURE,
     Message,
@@ -393,13 +394,14 @@ def _still_true(
         ended = [
             (one, edits.outdated(at, one.text) or _followed_up(turns, at, one.text)) for one in part
         ]
-        over = [(one, by) for one, by in ended if by is not None and one.keep >= SURE]
+        over = [(one, by) for one, by in ended if by is not None and one.keep >= KEEP]
         left = [one for one, by in ended if by is None]
         if not turns[at].written() and over:
             # What is left of a finding that is half over explains what is over.
             sure = [one for one in part if one.keep >= SURE]
-            first = max(sure, key=lambda one: one.keep)
-            if 2 * len(over) >= len(sure) or first in (one for one, _ in over):
+            lost = [one for one, _ in over if one.keep >= SURE]
+            first = max(part, key=lambda one: one.keep)
+            if 2 * len(lost) >= len(sure) or first in (one for one, _ in over):
                 left = []
             for one, by in over:
                 if not OFFERS.search(one.text):

@@ -79,7 +79,12 @@ _CONCEDES = re.compile(
 _HYPOTHETICAL = re.compile(
     r"\b(?:would|could|might|should|may|try|probably|likely)\b", re.IGNORECASE
 )
-_OF_ONESELF = re.compile(r"(?:i|i'm|i've|i'd|my)\b|\*", re.IGNORECASE)
+_OF_ONESELF = re.compile(
+    r"(?:i'm|i am|i'll|i'd|i was|my|i (?:also )?(?:see|saw|think|thought|need|can|can't|could|will|"
+    r"believe|understand|assumed?|want|should|would|don't|didn't|noticed?|realized?|know|guess|hope|"
+    r"suggest|recommend|found|have|haven't))\b|\*",
+    re.IGNORECASE,
+)
 # Headings of a pull request under which it says how it was checked.
 _CHECKED = re.compile(r"(?:test|testing|checklist|verification|how to test)\b", re.IGNORECASE)
 # It only leads to what follows, or says of something unnamed what it does.
@@ -96,7 +101,7 @@ _NO_TITLE = re.compile(
 # What may stand before a sentence and is no part of it: a commit's number, "Yes, ", "However, ".
 _LEAD = re.compile(
     r"^(?:[0-9a-f]{7,40}\b[\s:—–-]*|based on [^,]{3,60}, |(?:yes|no)(?:,| [—–-]) |"
-    r"(?:however|but|so|also|finally|overall),? )",
+    r"(?:however|but|so|also|finally|overall),? )+",
     re.IGNORECASE,
 )
 # Headings that say no more than that something follows.
@@ -475,9 +480,9 @@ def _outcome(
         ],
         title,
     )
-    told += [_BEFORE + _LEAD.sub("", one.text) for one in before[:MOST_BEFORE]]
+    told += [_BEFORE + capitalised(_LEAD.sub("", one.text)) for one in before[:MOST_BEFORE]]
     told = [with_short_paths(one, turn.project) for one in _news(told, title)]
-    wanted = [_ASKED + one for one in _news([asked], title, 0.6) if len(content_words(one)) >= 4]
+    wanted = [_ASKED + one for one in _news([asked], title, 0.6) if len(content_words(one)) >= 3]
     body, rest = _fitting(wanted, [*plan_reasons(turn), *told])
     return TurnOutcome(
         type=kind,
