@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from recollect.core import keepout_rules, safe_files
+from recollect.core import keepout_rules, safe_files, store_key
 from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
 from recollect.core.kinds import KINDS
@@ -62,6 +62,7 @@ _STORE = Form(
 )
 
 
+_KEY = Form("nothing, keychain, file:PATH or passphrase", store_key.wrong_source)
 MODELS = ("all-MiniLM-L6-v2", "use-multilingual-v3")
 
 
@@ -132,6 +133,13 @@ class Settings:
         "",
         "The database: empty for a SQLite file in the data directory, or a PostgreSQL address.",
         _STORE,
+    )
+    encryption_key: str = _setting(
+        "",
+        "Where the key of an encrypted SQLite store is kept: `keychain`, `file:PATH`, or "
+        "`passphrase`, which `recollect up` asks for; empty for no encryption. `recollect encrypt` "
+        "and `recollect decrypt` change it.",
+        _KEY,
     )
     port: int = _setting(
         7325,

@@ -152,8 +152,8 @@ def prove(client: Client, keep: bool) -> Proof:
             runs.append(home.turn(client, model.url, typed.prompt))
             alone.append(other.turn(client, its_model.url, typed.prompt))
         late = _slower(alone, runs)
-        found += [f"slower by {late:.1f} s"] if late > SLOWER_S else []
         proof.tell("same output", found)
+        proof.tell("pace", [f"slower by {late:.1f} s"] if late > SLOWER_S else [])
         proof.cells["seconds"] = " ".join(f"{run.seconds:.1f}" for run in runs)
         proof.cells["without"] = " ".join(f"{run.seconds:.1f}" for run in alone)
         if client.has_mcp:
@@ -358,6 +358,7 @@ def _compacted(proof: Proof, client: Client, home: Home, model: FakeModel) -> No
 def _recalled(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     """What the daemon says reaches the model, and is not taken for the user's words."""
     home.start_daemon("tests.clients.recalling_daemon")
+    model.requests.clear()
     typed = _turns(client, "TURN-d4", "TURN-e5")
     for one in typed:
         home.turn(client, model.url, one.prompt, again=one.again)
@@ -563,8 +564,8 @@ def hung_daemon(keep: bool) -> Proof:
 # --- the table -----------------------------------------------------------------------------------
 
 
-def table(proofs: list[Proof]) -> str:
-    heads = ("host", "version", *COLUMNS, *MORE, "seconds", "without")
+def table(proofs: list[Proof], columns: tuple[str, ...] = (*COLUMNS, *MORE)) -> str:
+    heads = ("host", "version", *columns, "pace", "seconds", "without")
     rows = [
         heads,
         *((one.name, *(one.cells.get(name, "") for name in heads[1:])) for one in proofs),

@@ -24,6 +24,7 @@ import apsw
 from recollect.core import oslayer
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import DamagedDatabase, LessThanStored, NotADatabase, StoreError
+from recollect.core.store_key import header_of
 from recollect.store.sqlite.connect import (
     arrived_last,
     counted,
@@ -163,7 +164,7 @@ def refuse_emptied(path: str, known: Mark) -> None:
 def refuse_less(db: apsw.Connection, path: str, known: Mark) -> None:
     """LessThanStored when the database ends before the mark; DamagedDatabase when it was cut off.
     Changes nothing."""
-    if _suspicious(path, known) and (found := problems(db)):
+    if _suspicious(path, known, db) and (found := problems(db)):
         raise DamagedDatabase(f"{path} is damaged: {found[0]}")
     numbers = last_numbers(db)
     if numbers.commits >= known.commits and numbers.events >= known.events:
@@ -182,13 +183,16 @@ def refuse_less(db: apsw.Connection, path: str, known: Mark) -> None:
     )
 
 
-def _suspicious(path: str, known: Mark) -> bool:
+def _suspicious(path: str, known: Mark, db: apsw.Connection) -> bool:
     """Whether the file is shorter than its own header says, or the log of a store that was not
     closed is not there. A crash can do both without harm: so it is only a reason to look."""
     with open(path, "rb") as file:
         header = file.read(_HEADER)
     page = int.from_bytes(header[16:18]) or 1
+    # In an encrypted file only SQLite can read the count; it adds what is in the log.
     pages = int.from_bytes(header[28:32])
+    if header_of(path) is not None:
+        pages = db.pragma("page_count")
     if len(header) == _HEADER and _size(path) < pages * (page if page > 1 else 65536):
         return True
     return bool(known.turn) and not known.clean and not _has_log(path)
