@@ -69,6 +69,8 @@ def forms(line: BriefLine, *, as_sections: bool, quoted: bool = False) -> tuple[
     if record is None:
         if thing is None:
             return (line.line,)
+        if line.section == "profile" and isinstance(thing, Preference):
+            return (shortened(one_line(thing.value), RULE_CHARS).rstrip(". "),)
         return (_thing_in_section(thing) if as_sections else _thing(thing),)
     if line.section == "profile":
         return (shortened(one_line(record.title), RULE_CHARS).rstrip(". "),)

@@ -55,6 +55,9 @@ def test_store_and_backups_are_encrypted_reported_and_decrypted(
     assert found_on_disk(home, ["heron"]) == []
     (found,) = doctor._encryption(load())
     assert found.verdict == "ok"
+    os.chmod(f"{home}.key", 0o644)
+    (found,) = doctor._encryption(load())
+    assert found.verdict == "warn" and found.hint == f"chmod 600 {home}.key"
     again = alone("encrypt", "--yes")
     assert again.returncode == 0 and "Encrypted: 0 files" in again.stdout
     other = alone("encrypt", "--key", "passphrase", "--yes")
