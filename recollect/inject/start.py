@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from recollect.core.kinds import PROFILE, TYPES
 from recollect.core.text_words import words as words_in
-from recollect.core.values import Record
+from recollect.core.values import Preference, Record
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import render
@@ -34,6 +34,9 @@ def start(sources: Sources, draft: Draft) -> None:
         if record.category != UNANSWERED
     ]
     draft.lines += _profile(pool)
+    for line in held:
+        if isinstance(line.thing, Preference) and line.thing.category == PROFILE:
+            line.section = "profile"
     pool = [one for one in pool if one.category != PROFILE]
     near = _likeness(sources, question)
     if draft.as_sections:
