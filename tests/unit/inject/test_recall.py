@@ -299,7 +299,8 @@ def test_a_twentieth_of_the_budget_is_left_free(
     for budget in (1000, 3000):
         text = setup.it.recall_now.preview(question, budget).context
         assert "capped" in text
-    assert rooms[2] - rooms[0] == 0.95 * 2000  # of tokens; the others are of characters
+    # Of tokens; the others are of characters. The fence's mark is random, some cost a token more.
+    assert abs(rooms[2] - rooms[0] - 0.95 * 2000) < 20
 
 
 def test_the_budget_holds_whatever_there_is(setup: Setup, store: SqliteStore, clock: ManualClock,
