@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollect.core import ids
 from recollect.core import vector_bytes as layout
 from recollect.core.clock import Clock, to_micros
 from recollect.core.kinds import PROFILE, TYPES
 from recollect.core.settings import Settings
-from recollect.core.tuning import NOTES
+from recollect.core.tuning import NOTES, PRIORS
 from recollect.core.values import Record
 from recollect.embedding.embedder import MODEL
 from recollect.extract.ended_statements import EndedStatements
@@ -44,6 +45,8 @@ MOST_RULES = 8
 DIGESTS = ("daily", "weekly")
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
 CORRECTION_CHARS = 120
+PROPOSED = 0.5  # the confidence of what was only proposed
+MOST_STEPS = 4  # of beliefs that took each other's place
 _MINUTE_US = 60_000_000
 
 
@@ -117,7 +120,31 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         one = results[record.record_id]
         if one.id not in have:
             draft.lines.append(memory_line(record, one.score, one.parts))
+    _add_successors(sources, draft)
     _add_corrections(sources, draft)
+
+
+def _add_successors(sources: Sources, draft: Draft) -> None:
+    """What took the place of a belief answers the questions that the belief answers, whether or not
+    it shares their words."""
+    lines = {line.id: line for line in draft.lines}
+    for line in list(draft.lines):
+        one = line.record
+        for _ in range(MOST_STEPS):
+            if one is None or one.stands or not one.ended_by.startswith(ids.RECORD):
+                break
+            found = records(sources.store, draft.question.namespaces, [one.ended_by])
+            one = found[0] if found else None
+        if one is None or one is line.record or not one.stands:
+            continue
+        # A belief that does not hold was found with less than its score.
+        score = line.score / PRIORS.ended
+        known = lines.get(one.record_id)
+        if known is None:
+            lines[one.record_id] = memory_line(one, score, line.parts)
+            draft.lines.append(lines[one.record_id])
+        elif known.parts and known.score < score:
+            known.score, known.parts = score, line.parts
 
 
 def _add_corrections(sources: Sources, draft: Draft) -> None:
@@ -128,10 +155,10 @@ def _add_corrections(sources: Sources, draft: Draft) -> None:
         if one is None or one.traits.is_belief or not one.session_id or one.position is None:
             continue
         follows[line.id] = sources.engine.after(one.namespace, one.session_id, one.position)
-    ids = sorted({one for some in follows.values() for one in some})
+    after = sorted({one for some in follows.values() for one in some})
     said = {
         one.record_id: one.title
-        for one in records(sources.store, draft.question.namespaces, ids)
+        for one in records(sources.store, draft.question.namespaces, after)
         if one.traits.is_turn and contradicts(one.title)
     }
     for line in draft.lines:
@@ -226,7 +253,7 @@ def _start(sources: Sources, draft: Draft) -> None:
     preferences = graph_lines.preferences(sources.graphs, question.namespaces)
     pool = [
         record
-        for namespace in question.namespaces
+        for namespace in dict.fromkeys(question.namespaces)
         for record in sources.store.records.page(namespace, limit=START_POOL).items
         if record.category != UNANSWERED
     ]
@@ -247,6 +274,7 @@ def _start(sources: Sources, draft: Draft) -> None:
         if one.knowledge_type
         and TYPES[one.knowledge_type].is_rule
         and one.stands
+        and not (one.state == "disputed" and one.confidence <= PROPOSED)  # nobody is sure of it
         and one.holds_in(question.session_id, question.branch)
     ]
     for one in rank_for_start(rules, sources.clock.now())[:MOST_RULES]:
