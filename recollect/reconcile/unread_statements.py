@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from recollect.core import ids
+from recollect.core.tuning import ENDINGS
 from recollect.core.values import Candidate, Record, TextBody
 from recollect.extract.interface import Extraction
 from recollect.extract.normalised_text import content_hash
@@ -105,9 +106,10 @@ def as_belief(turn: Record) -> Record:
 
 
 def may_state(prompt: str) -> bool:
-    """Whether a short prompt is taken for a statement, and no veto speaks against any of it."""
+    """Whether a short prompt may be a statement, and no veto speaks against any of it. Less than
+    what a hint takes is enough: it is kept only where it is clearly about another statement."""
     if len(prompt) > _READ or vetoes.QUOTATION in vetoes.own_words(prompt):
         return False
     own = [one for one in own_sentences(prompt) if not vetoes.QUESTION.search(one)]
     clear = all(vetoes.effects(one).keys() <= {"everywhere", "passing"} for one in own)
-    return bool(own) and clear and standing(prompt).fires
+    return bool(own) and clear and standing(prompt).probability >= ENDINGS.stated
