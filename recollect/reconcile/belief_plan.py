@@ -208,7 +208,8 @@ class _Planner:
     ) -> list[tuple[Record, float]]:
         """The beliefs that a sentence may end, with their share of certainty."""
         names = [word_hashes(one) - _ABOUT_RULES for one in old]
-        names = [one for one in names if 0 < len(one) <= NAMED]
+        whole = word_hashes(text) - _ABOUT_RULES
+        names = [one for one in names if 0 < len(one) <= NAMED and one != whole]
         if names:
             held = [one for one in held if any(name <= words_of(one) for name in names)]
         near = _by_words(held, text)

@@ -180,7 +180,8 @@ def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> li
         said = (sentence, after) if joined else (sentence,)
         rest = own[index + len(said)] if index + len(said) < len(own) else ""
         found.append(_statement(turn, event_id, reading, said, rest, answer_before))
-    if len(text) <= _TITLE_CHARS and found and all(map(_may_be_more, found)):
+    clear = all(vetoes.effects(one).keys() <= {"everywhere", "passing"} for one in own)
+    if len(text) <= _TITLE_CHARS and clear and found and all(map(_may_be_more, found)):
         return [_whole(found, own)]
     return found
 
@@ -195,10 +196,9 @@ def _whole(found: Sequence[BeliefStatement], own: Sequence[str]) -> BeliefStatem
     """Of a short prompt that may state something, all of it: what holds and why is often in the
     sentence beside the one that was read."""
     said = tuple(one for one in own if not vetoes.QUESTION.search(one))
-    ends = next((one.ends for one in found if one.ends), "")
-    vetoed = any(one.vetoed for one in found)
     text = " ".join(capitalised(patterns.FILLER.sub("", one)) for one in said)
-    return replace(found[0], text=text, said=said, ends=ends, vetoed=vetoed)
+    ends = next((text if one.ends == one.text else one.ends for one in found if one.ends), "")
+    return replace(found[0], text=text, said=said, ends=ends)
 
 
 def _statement(
