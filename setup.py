@@ -40,15 +40,14 @@ def compile_hook() -> bool:
 class BuildPy(build_py):
     """For wheels and for editable installs."""
 
-    def finalize_options(self) -> None:
-        super().finalize_options()
-        self.package_data.setdefault("recollect.capture", []).append("hook*.[ch]")
-
     def run(self) -> None:
-        compile_hook()
-        # What an earlier build, with a compiler, left in build/ is not part of this one.
-        Path(self.build_lib, "recollect", "capture", "recollect-hook").unlink(missing_ok=True)
+        compiled = compile_hook()
         super().run()
+        # Not as package data, which a source package would hold too.
+        target = Path(self.build_lib, "recollect", "capture", PROGRAM.name)
+        target.unlink(missing_ok=True)  # what an earlier build left there
+        if compiled and not self.editable_mode:
+            self.copy_file(str(PROGRAM), str(target))
 
 
 class Platform(Distribution):

@@ -5,7 +5,7 @@ raises Refused with its words; a daemon that cannot be started raises CannotStar
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import quote
@@ -13,6 +13,7 @@ from urllib.parse import quote
 from recollect.client import TIMEOUT_S, Client, NotRunning, Refused
 from recollect.core import settings
 from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
+from recollect.core.settings import Fusion
 from recollect.core.values import Operation, Receipt, Record, Session
 
 if TYPE_CHECKING:
@@ -66,15 +67,20 @@ class Memory:
         as_of: datetime | None = None,
         raw: bool = False,
         full: bool = False,
+        fusion: Fusion | None = None,
+        k: int | None = None,
+        fetch_depth: int | None = None,
         project: str | None = None,
     ) -> "SearchAnswer":
-        """Memories that answer a query, best first, with scores and their parts."""
+        """Memories that answer a query, best first, with scores and their parts. `fusion` is linear
+        or rrf, instead of the setting; `k` and `fetch_depth` are of rrf."""
         from recollect.service.search import SearchAnswer
 
         return self._get(
             SearchAnswer, "/api/search", query=query, limit=limit, mode=mode, kind=kind, type=type,
             concept=concept, file=file, session_id=session_id, since=since, until=until,
-            as_of=as_of, raw=raw or None, full=full or None, project=self._where(project),
+            as_of=as_of, raw=raw or None, full=full or None, fusion=fusion, k=k,
+            fetch_depth=fetch_depth, project=self._where(project),
         )  # fmt: skip
 
     def semantic_search(self, query: str, *, limit: int = 10, **narrow: Any) -> "SearchAnswer":
@@ -196,6 +202,7 @@ class Memory:
         self,
         request: str,
         *,
+        investigated: Sequence[str] = (),
         completed: Sequence[str] = (),
         learned: Sequence[str] = (),
         next_steps: Sequence[str] = (),
@@ -207,7 +214,8 @@ class Memory:
     ) -> "Added":
         """Sum up a session; with its id, it can be resumed from here."""
         return self._added(
-            "/api/summaries", project, request=request, completed=list(completed),
+            "/api/summaries", project, request=request, investigated=list(investigated),
+            completed=list(completed),
             learned=list(learned), next_steps=list(next_steps), questions=list(questions),
             notes=notes, files=list(files), session_id=session_id,
         )  # fmt: skip
@@ -364,17 +372,19 @@ class Memory:
         token_budget: int = 2000,
         *,
         store: bool = False,
+        window: Mapping[str, int] | None = None,
         session_id: str | None = None,
         project: str | None = None,
     ) -> "CompactAnswer":
         """A conversation of (role, text) that takes three quarters of its budget or more: the
         newest as they are, a summary of the rest. `store` keeps what was summed up as an
-        episode."""
+        episode. With `window` (total, system_prompt, user_profile, preferences, response_reserve,
+        in tokens) the answer says how many are left for memories."""
         from recollect.service.conversation_compaction import CompactAnswer
 
         told = [{"role": role, "content": content} for role, content in turns]
         body = {"turns": told, "token_budget": token_budget, "store": store}
-        where = {"session_id": session_id, "project": self._where(project)}
+        where = {"session_id": session_id, "project": self._where(project), "window": window}
         body |= {name: value for name, value in where.items() if value is not None}
         return _as(CompactAnswer, self._ask("POST", "/api/compact", body))
 

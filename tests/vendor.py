@@ -19,19 +19,12 @@ PACKAGES = {
     "@preact/signals-core@1.14.5": {"dist/signals-core.mjs": "signals-core.js"},
     "@preact/signals@2.11.4": {"dist/signals.mjs": "signals.js"},
     "uplot@1.6.32": {"dist/uPlot.esm.js": "uplot.js", "dist/uPlot.min.css": "uplot.css"},
-    "d3-force@3.0.1": {"dist/d3-force.min.mjs": "d3-force.js"},
-    "d3-quadtree@3.0.2": {"dist/d3-quadtree.min.mjs": "d3-quadtree.js"},
-    "d3-dispatch@3.0.2": {"dist/d3-dispatch.min.mjs": "d3-dispatch.js"},
-    "d3-timer@3.0.2": {"dist/d3-timer.min.mjs": "d3-timer.js"},
 }
 # What a browser without a bundler cannot resolve, and where it lies here.
 NAMES = {
     "preact/hooks": "preact-hooks.js",
     "preact": "preact.js",
     "@preact/signals-core": "signals-core.js",
-    "d3-quadtree": "d3-quadtree.js",
-    "d3-dispatch": "d3-dispatch.js",
-    "d3-timer": "d3-timer.js",
 }
 
 

@@ -10,11 +10,11 @@ from typing import Protocol
 
 from recollect.bench.datasets import BenchMessage
 from recollect.bench.vectors import CachedVectors
+from recollect.core.settings import Fusion
 from recollect.core.tuning import SearchWeights
 from recollect.embedding.chunking import parts
-from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.engine import Mode, Ranked, SearchEngine
 from recollect.retrieve.index import Document
-from recollect.retrieve.results import Fusion, Mode, Ranked
 from recollect.retrieve.score import Signals
 
 

@@ -1,6 +1,7 @@
 """Putting the hook where hosts find it, and telling it where Python is.
 
-In: the data directory. Out: `launcher` and `bin/recollect-hook` in it, whole or not at all.
+In: the data directory. Out: `launcher`, `bin/recollect-hook` and the fallback script `bin/hook.py`
+in it, whole or not at all.
 OSError when the directory cannot be written to, BadInput when a path cannot stand on a line.
 """
 
@@ -14,26 +15,30 @@ from recollect.core.errors import BadInput
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILED = os.path.join(_HERE, "recollect-hook")
-SCRIPT = os.path.join(_HERE, "hook.py")
 PACKAGE = os.path.dirname(os.path.dirname(_HERE))
 
 # The kernel cuts a longer first line, and splits it at a blank.
 _SHEBANG_BYTES = 120
 
+# What the compiled hook runs when the daemon does not answer, with -I -S -E and --frame, and the
+# hook itself where there is no compiled one. It is tiny because Python compiles a script anew each
+# time it runs. The package may have moved with another version of Python in the same place.
 _HOOK = """\
-# Recollect's hook for machines without a C compiler; written by recollect/capture/launcher.py.
+# Written by recollect/capture/launcher.py.
 import posix
 import sys
 
 try:
-    sys.path.append({package!r})
+    # At the end of the path, so that nothing beside the package can hide a standard module.
+    place = sys.executable.rpartition("/bin/")[0] + "/lib/python{{}}.{{}}/site-packages"
+    sys.path += [{package!r}, place.format(*sys.version_info)]
     from recollect.capture.fallback import main
 
     main()
 except BaseException:  # a hook fails open; not even a broken install speaks
     pass
 finally:
-    posix._exit(0)
+    posix._exit(0)  # without the interpreter's tidying up, which costs 2 ms
 """
 
 # For a python whose path cannot stand in a first line. `:` and the quotes hide it from Python.
@@ -47,10 +52,13 @@ exec {python} -ISE "$0" "$@" 2>/dev/null
 
 
 def write(directory: str, python: str = sys.executable) -> str:
-    """Write the launcher file; gives its path."""
-    lines = (python, SCRIPT, PACKAGE)
+    """Write the launcher file and the script that it names; gives its path."""
+    script = os.path.join(directory, "bin", "hook.py")
+    lines = (python, script, PACKAGE)
     if any("\n" in line for line in lines) or not os.path.isabs(python):
         raise BadInput(f"not a path that the hook can be told: {lines!r}", field="python")
+    os.makedirs(os.path.dirname(script), mode=0o700, exist_ok=True)
+    _put(script, os.fsencode(_HOOK.format(package=PACKAGE)), 0o600)
     target = launcher_file.path(directory)
     _put(target, os.fsencode("\n".join(lines) + "\n"), 0o600)
     return target

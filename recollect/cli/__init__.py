@@ -14,21 +14,28 @@ import sys
 HEADINGS = {
     "Recall": {
         "search": ("search", "Search memories (-i: interactive)"),
+        "show": ("memory:show", "Show one memory: its text, state, sources and versions"),
         "context": ("context", "Show what would be injected with a prompt"),
         "why": ("why", "Explain an injection and rate its memories"),
         "receipt": ("why:receipt", "List and show receipts: what was injected, and why"),
+        "resume": ("resume", "Show where the last session stopped"),
+        "today": ("today", "Show what was done, learned and told today"),
+        "report": ("report", "Summarise what was done and learned in a period"),
+        "open": ("open", "Open the dashboard in your browser"),
+    },
+    "Beliefs": {
         "rules": (
             "review:rules",
             "Show what holds here: rules, decisions, rejected options, facts",
         ),
-        "resume": ("resume", "Show where the last session stopped"),
-        "report": ("report", "Summarise what was done and learned in a period"),
-        "open": ("open", "Open the dashboard in your browser"),
+        "review": ("review", "Keep, correct or drop what waits for a decision"),
+        "reflect": ("reflect", "Look back over what was learned, as proposals"),
+        "profile": ("profile", "Tell agents who you are, at the start of every session"),
     },
     "Change memories": {
         "add": ("add", "Store a memory by hand"),
-        "review": ("review", "Keep, correct or drop what waits for a decision"),
-        "reflect": ("reflect", "Look back over what was learned, as proposals"),
+        "edit": ("memory:edit", "Change the title or the text of a memory"),
+        "pin": ("memory:pin", "Keep a memory from ageing"),
         "forget": ("forget", "Delete memories, or erase them everywhere"),
         "undo": ("undo", "Undo a change to memories"),
         "change": ("undo:change", "List the changes that can be undone"),
@@ -51,6 +58,8 @@ HEADINGS = {
         "scrub": ("scrub", "Find and remove secrets in what is stored"),
         "maintain": ("maintain", "Shorten and delete old memories now"),
         "store": ("store", "Copy the database to PostgreSQL or back"),
+        "encrypt": ("encrypt:encrypt", "Encrypt the store and its backups"),
+        "decrypt": ("encrypt:decrypt", "Decrypt the store and its backups"),
     },
     "Daemon": {
         "up": ("daemon:up", "Start the daemon"),
@@ -64,7 +73,7 @@ HEADINGS = {
         "service": ("service", "Start the daemon when you log in"),
     },
     "Setup": {
-        "profile": ("profile", "Tell agents who you are, at the start of every session"),
+        "setup": ("setup", "Set up everything, step by step: daemon, model, agents, history"),
         "settings": ("settings", "List, show and change settings"),
         "model": ("model", "Show and fetch the embedding model"),
         "plugins": ("plugins", "List plugins, and switch them on and off"),

@@ -32,6 +32,7 @@ _FITTING = " ".join(f"Of {KINDS[name].plural}: {', '.join(of)}." for name, of in
 @click.option("--content", default="", help="Details beyond the title; - reads standard input.")
 @click.option("--reason", help="Belief: why it holds.")
 @click.option("--alternative", multiple=True, help="Belief: an alternative that was not taken.")
+@click.option("--investigated", multiple=True, help="Summary: what was looked into.")
 @click.option("--completed", multiple=True, help="Summary: what was done.")
 @click.option("--learned", multiple=True, help="Summary: what was learned.")
 @click.option("--next", "next_steps", multiple=True, help="Summary: a next step.")
@@ -41,7 +42,8 @@ _FITTING = " ".join(f"Of {KINDS[name].plural}: {', '.join(of)}." for name, of in
 @json_option
 def command(
     text: tuple[str, ...], project: str, kind: str | None, type_: str | None, content: str,
-    reason: str | None, alternative: tuple[str, ...], completed: tuple[str, ...],
+    reason: str | None, alternative: tuple[str, ...], investigated: tuple[str, ...],
+    completed: tuple[str, ...],
     learned: tuple[str, ...], next_steps: tuple[str, ...], concepts: tuple[str, ...],
     files: tuple[str, ...], session_id: str | None, as_json: bool,
 ) -> int:  # fmt: skip
@@ -69,8 +71,8 @@ def command(
     if traits is None:
         more = {"text": f"{title}\n{content}" if content else title}
     elif traits.is_summary:
-        more = {"request": title, "completed": completed, "learned": learned,
-                "next_steps": next_steps, "notes": content}  # fmt: skip
+        more = {"request": title, "investigated": investigated, "completed": completed,
+                "learned": learned, "next_steps": next_steps, "notes": content}  # fmt: skip
     elif traits.is_belief:
         more = {"title": title, "content": content, "type": type_ or "decision",
                 "alternatives": alternative}  # fmt: skip

@@ -7,7 +7,14 @@ import click
 
 from recollect.cli.date_options import as_of_option, iso
 from recollect.cli.options import json_option, project_option, project_path
-from recollect.cli.output import daemon_client, memories, print_json, print_kept_out, waiting
+from recollect.cli.output import (
+    daemon_client,
+    memories,
+    print_json,
+    print_kept_out,
+    print_text,
+    waiting,
+)
 
 
 @click.command()
@@ -63,5 +70,5 @@ def command(
 
 def _candidates(candidates: list[dict[str, Any]]) -> None:
     for one in candidates:
-        click.echo(f"{one['score']:7.3f}  {' '.join(one['title'].split())[:90]}")
-        click.secho(f"         {one['record_id']}  {one['why_not'] or 'injected'}", dim=True)
+        print_text(one["title"], label=f"{one['score']:7.3f} ")
+        print_text(f"{one['record_id']}  {one['why_not'] or 'injected'}", indent=9, dim=True)

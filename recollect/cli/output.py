@@ -56,7 +56,7 @@ def _asking(question: str, otherwise: str) -> Iterator[None]:
 def confirmed(question: str, *, default: bool = False, otherwise: str = "nothing was done") -> bool:
     """Ask yes or no. `otherwise` is printed when the first question of a command gets no answer."""
     with _asking(question, otherwise):
-        return click.confirm(question, default=default)
+        return click.confirm(filled(question), default=default)
 
 
 def prompted(question: str, *, default: str) -> str:
@@ -88,13 +88,13 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def console(pipe_width: int = PIPE_WIDTH) -> "Console":
-    """Standard output, as wide as the terminal, or as asked where there is none."""
+    """Standard output, as wide as the terminal or COLUMNS say, or as asked where neither is."""
     from rich.console import Console
 
     # NO_COLOR means no bold either: rich would leave that in.
     plain = bool(os.environ.get("NO_COLOR"))
     made = Console(highlight=False, color_system=None if plain else "auto")
-    if not made.is_terminal:
+    if not made.is_terminal and not os.environ.get("COLUMNS"):
         made.width = pipe_width
     return made
 
@@ -116,26 +116,55 @@ def text_width() -> int:
     return max(40, min(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, 120))
 
 
+def filled(text: str, indent: int = 0) -> str:
+    """On a terminal, lines that fit it, broken at blanks only; from the second on indented."""
+    import sys
+    import textwrap
+
+    if not sys.stdout.isatty():
+        return text
+    body = text.lstrip("\n")
+    lines = textwrap.wrap(
+        " " * indent + body, text_width(), subsequent_indent=" " * indent,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    return "\n" * (len(text) - len(body)) + "\n".join(lines)[indent:]
+
+
 def cut(text: str, width: int) -> str:
     """One line that fits."""
     flat = " ".join(text.split())
     return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
 
 
-def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = ()) -> None:
-    """Memories for people: title, id, date and kind, then the text."""
+def print_text(
+    text: str, *, indent: int = 0, label: str = "", most_lines: int | None = None, **style: Any
+) -> None:
+    """Text within the width of the terminal: lines break between words only, and every line but
+    the first stands below the text behind `label`."""
     import textwrap
 
-    width = text_width()
+    head = " " * indent + (f"{label} " if label else "")
+    wrapped = textwrap.wrap(
+        " ".join(text.split()),
+        text_width(),
+        initial_indent=head,
+        subsequent_indent=" " * (indent if len(head) > text_width() // 2 else len(head)),
+        break_long_words=False,
+        break_on_hyphens=False,
+        max_lines=most_lines,
+        placeholder=" …",
+    )
+    click.secho("\n".join(wrapped) or head.rstrip(), **style)
+
+
+def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = ()) -> None:
+    """Memories for people: title, id, date and kind, then the text."""
     for number, record in enumerate(records):
         if number:
             click.echo()
         title = " ".join(record["title"].split())
-        score = f"{scores[number]:.2f}  " if scores else ""
-        lines = textwrap.wrap(title, width - 2 - len(score)) or [""]
-        click.echo(click.style(score, dim=True) + click.style(lines[0], bold=True))
-        for line in lines[1:]:
-            click.echo(" " * len(score) + click.style(line, bold=True))
+        print_text(title, label=f"{scores[number]:.2f} " if scores else "", bold=True)
         kind = KINDS[record["kind"]].label if record["kind"] in KINDS else record["kind"]
         kind = record["knowledge_type"] or record["observation_type"] or kind
         marks = [record["record_id"], record["valid_from"][:10], kind]
@@ -144,12 +173,10 @@ def print_memories(records: Sequence[dict[str, Any]], scores: Sequence[float] = 
         click.secho("  " + "  ".join(marks), dim=True)
         said = " ".join(record["summary"].split())
         if said and said != title:
-            body = textwrap.wrap(said, width - 4, max_lines=3, placeholder=" …")
-            for line in body:
-                click.echo(f"    {line}")
+            print_text(said, indent=4, most_lines=3)
         if record["files"]:
             files = ", ".join(record["files"][:4]) + (" …" if len(record["files"]) > 4 else "")
-            click.secho(f"    {textwrap.shorten(files, width - 4, placeholder=' …')}", fg="cyan")
+            print_text(files, indent=4, most_lines=1, fg="cyan")
 
 
 class waiting:

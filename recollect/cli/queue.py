@@ -7,7 +7,7 @@ import click
 
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option
-from recollect.cli.output import many, print_json, print_table
+from recollect.cli.output import many, print_json, print_table, print_text
 from recollect.client import Client
 from recollect.core import settings
 from recollect.core.errors import ExtractionFailed
@@ -71,8 +71,14 @@ def _print_queue(client: Client, *, as_json: bool) -> None:
     if as_json:
         print_json(queue)
         return
-    if not queue["items"]:
-        click.echo("Nothing was captured yet.")
+    waiting = [one for one in queue["items"] if one["events"] or one["quarantined"]]
+    if not waiting:
+        click.echo(
+            "Nothing waits for extraction." if queue["items"] else "Nothing was captured yet."
+        )
+        if last := [one for one in queue["items"] if one["last_run"]]:
+            newest = max(last, key=lambda one: one["last_run"]["started_at"])
+            print_text(f"Last run, {newest['project']}: {_last(newest['last_run'])}")
         return
     rows = [
         [
@@ -82,16 +88,16 @@ def _print_queue(client: Client, *, as_json: bool) -> None:
             str(one["quarantined"]),
             _last(one["last_run"]),
         ]
-        for one in queue["items"]
+        for one in waiting
     ]
     print_table(["Project", "Events waiting", "Size", "Set aside", "Last run"], rows)
-    for one in queue["items"]:
+    for one in waiting:
         for aside in one["set_aside"]:
-            click.echo(
+            print_text(
                 f"Set aside in {one['project']}: {aside['kind']} {aside['event_id']}, "
                 f"failed {aside['failures']} times: {aside['reason']}"
             )
-    if any(one["quarantined"] for one in queue["items"]):
+    if any(one["quarantined"] for one in waiting):
         click.echo("Try again: recollect queue retry")
 
 

@@ -1,6 +1,5 @@
 """`recollect report`: what happened in a period, and what memory changed in it."""
 
-import textwrap
 from datetime import datetime
 from typing import Any
 
@@ -8,10 +7,9 @@ import click
 
 from recollect.cli.date_options import iso, time_option, until_option
 from recollect.cli.options import json_option, project_option, project_path
-from recollect.cli.output import daemon_client, many, memories, print_json, text_width, waiting
+from recollect.cli.output import daemon_client, many, memories, print_json, print_text, waiting
 
 BAR = 24
-TABLE_WIDTH = 80
 
 
 @click.command()
@@ -84,13 +82,7 @@ def _print_report(report: dict[str, Any]) -> None:
         if report[key]:
             click.secho(f"\n{title}", bold=True)
             for one in report[key]:
-                said = " ".join(one["text"].split())
-                click.echo(
-                    textwrap.fill(
-                        said, text_width(), initial_indent="- ", subsequent_indent="  ",
-                        break_long_words=False, break_on_hyphens=False,
-                    )
-                )  # fmt: skip
+                print_text(one["text"], label="-")
     if report["hotspots"]:
         click.secho("\nFiles", bold=True)
         for one in report["hotspots"]:
@@ -108,7 +100,7 @@ def _print_effect(effect: dict[str, Any]) -> None:
         click.echo("\nMeans per session, with 95 % intervals in brackets.")
         click.echo()
     for sentence in effect["conclusions"]:
-        click.echo(textwrap.fill(sentence, min(text_width(), TABLE_WIDTH)))
+        print_text(sentence)
     left_out = {
         "began or ran while shadow mode was off": "without_shadow",
         "changed arm with the setting": "changed_arm",
@@ -120,7 +112,7 @@ def _print_effect(effect: dict[str, Any]) -> None:
         if effect["left_out"][name]
     ]
     if told:
-        click.echo(textwrap.fill(f"Sessions not counted: {', '.join(told)}.", TABLE_WIDTH))
+        print_text(f"Sessions not counted: {', '.join(told)}.")
 
 
 def _print_effect_table(measures: list[dict[str, Any]]) -> None:

@@ -3,7 +3,7 @@
 import click
 
 from recollect.cli.options import json_option, project_option, project_path
-from recollect.cli.output import daemon_client, print_json
+from recollect.cli.output import daemon_client, print_json, print_text
 
 
 @click.command()
@@ -17,5 +17,7 @@ def command(session: str | None, project: str, as_json: bool) -> int:
         print_json(answer)
         return 0
     for line in answer["text"].splitlines():
-        click.secho(line.removeprefix("### "), bold=line.startswith("### "))
+        label = "-" if line.startswith("- ") else ""
+        text = line.removeprefix("### ").removeprefix("- ")
+        print_text(text, label=label, bold=line.startswith("### "))
     return 0

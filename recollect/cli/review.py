@@ -1,12 +1,11 @@
 """`recollect review` and `recollect rules`: what waits for a decision, and what holds."""
 
-import textwrap
 from typing import Any
 
 import click
 
 from recollect.cli.options import json_option, project_option, project_path
-from recollect.cli.output import daemon_client, many, print_json, text_width
+from recollect.cli.output import daemon_client, many, print_json, print_text
 from recollect.client import Client
 from recollect.core.kinds import TYPES
 
@@ -33,8 +32,7 @@ def command(project: str, as_json: bool) -> int:
         return 0
     decided = 0
     for number, one in enumerate(found, 1):
-        click.echo(f"{number} of {len(found)}  ", nl=False)
-        _print_belief(one)
+        _print_belief(one, label=f"{number} of {len(found)}:")
         key = _key()
         if key == "q":
             break
@@ -79,21 +77,18 @@ def rules(project: str, as_json: bool) -> None:
         if some:
             click.secho(TYPES[group].plural, bold=True)
         for one in some:
-            _print_belief(one, "  ")
+            _print_belief(one, indent=2)
     if not found:
         click.echo("Nothing is held about this project yet. Store a rule: recollect add --help")
 
 
-def _print_belief(one: dict[str, Any], indent: str = "") -> None:
+def _print_belief(one: dict[str, Any], *, indent: int = 0, label: str = "") -> None:
     """Its text, then its id, since when it is held, how far, and what is odd about it."""
     said = " ".join(one["title"].split())
     more = " ".join(one["summary"].split())
     body = f"{said} ({more})" if more and not more.startswith(said[:40]) else said
-    first, *rest = textwrap.wrap(body, text_width() - len(indent) - 8) or [""]
-    click.echo(indent + first)
-    for line in rest:
-        click.echo(f"{indent}  {line}")
+    print_text(body, indent=indent, label=label)
     where = one["scope"] + (f" {one['scope_name']}" if one["scope_name"] else "")
     marks = [one["record_id"], one["valid_from"][:10], where, f"said by {one['author']}"]
     marks += [one["state"]] if one["state"] != "current" else []
-    click.secho(f"{indent}  {'  '.join(marks)}", dim=True)
+    print_text("  ".join(marks), indent=indent + 2, dim=True)

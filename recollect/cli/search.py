@@ -8,7 +8,14 @@ import click
 
 from recollect.cli.date_options import as_of_option, iso, since_option, until_option
 from recollect.cli.options import json_option, limit_option, project_option, project_path
-from recollect.cli.output import daemon_client, print_json, print_kept_out, print_memories, waiting
+from recollect.cli.output import (
+    daemon_client,
+    memories,
+    print_json,
+    print_kept_out,
+    print_memories,
+    waiting,
+)
 from recollect.client import Refused
 from recollect.core.kinds import KINDS, TYPES
 
@@ -21,6 +28,11 @@ from recollect.core.kinds import KINDS, TYPES
     "--mode", default="hybrid", show_default=True,
     type=click.Choice(["hybrid", "keyword", "semantic"]), help="By words, by meaning, or both.",
 )  # fmt: skip
+@click.option(
+    "--fusion",
+    type=click.Choice(["linear", "rrf"]),
+    help="How the rankings by words and by meaning become one, instead of the setting.",
+)
 @click.option(
     "--kind", type=click.Choice(list(KINDS)),
     help="Only memories of this kind.",
@@ -36,6 +48,7 @@ from recollect.core.kinds import KINDS, TYPES
 @until_option
 @as_of_option
 @click.option("--raw", is_flag=True, help="Take QUERY as an FTS5 expression.")
+@click.option("--closest", is_flag=True, help="Show the closest memories even if nothing fits.")
 @click.option("-i", "--interactive", is_flag=True, help="Keep asking for queries.")
 @json_option
 def command(
@@ -47,6 +60,7 @@ def command(
     until: datetime | None,
     as_of: datetime | None,
     raw: bool,
+    closest: bool,
     interactive: bool,
     as_json: bool,
     **narrow: Any,
@@ -64,7 +78,7 @@ def command(
     if interactive:
         return _interactive(client, narrow)
     if not query:
-        narrow.pop("mode")
+        del narrow["mode"], narrow["fusion"]
         found = client.get("/api/memories", **narrow)
         if as_json:
             print_json(found)
@@ -78,17 +92,21 @@ def command(
     if as_json:
         print_json(answer)
     else:
-        _print_found(answer, project)
+        _print_found(answer, project, closest=closest)
     return 0
 
 
-def _print_found(answer: dict[str, Any], project: str) -> None:
+def _print_found(answer: dict[str, Any], project: str, *, closest: bool) -> None:
     items = answer["items"]
+    fits = (answer["confidence"] or 0) >= (answer["floor"] or 0)
     if not items:
         _nothing(project)
         return
-    if (answer["confidence"] or 0) < (answer["floor"] or 0):
-        click.secho("Nothing matches well; these are the closest.", fg="yellow")
+    if not (fits or closest):
+        click.echo(f"Nothing fits. {memories(len(items)).capitalize()} come closest: --closest")
+        return
+    if not fits:
+        click.secho("Nothing fits well; these are the closest.", fg="yellow")
     print_memories([one["record"] for one in items], [one["score"] for one in items])
     for what, why in answer["left_out"].items():
         if not (what == "semantic" and answer["mode"] == "keyword"):

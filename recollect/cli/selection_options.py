@@ -10,6 +10,7 @@ import click
 
 from recollect.cli.date_options import iso, time_option
 from recollect.cli.options import dry_run_option, project_option, project_path, yes_option
+from recollect.cli.output import print_text
 from recollect.core.errors import BadInput
 from recollect.core.ids import RECORD_NAME_PATTERN
 
@@ -105,7 +106,7 @@ def print_selection(outcome: dict[str, Any]) -> None:
         told = count_rows(one["counts"]) or "the project itself"
         click.secho(f"{one['project']}: {told}", bold=True)
         for title in one["titles"]:
-            click.echo(f"  {title[:100]}")
+            print_text(title, indent=2, most_lines=2)
         more = one["counts"].get("memory", 0) - len(one["titles"])
         if more > 0:
             click.echo(f"  … and {more} more {'memory' if more == 1 else 'memories'}")

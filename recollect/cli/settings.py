@@ -1,7 +1,6 @@
 """`recollect settings`: every setting and its value, and changing one."""
 
 import os
-import textwrap
 from typing import Any
 
 import click
@@ -9,9 +8,11 @@ from click.shell_completion import CompletionItem
 
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option
-from recollect.cli.output import print_json, text_width
+from recollect.cli.output import cut, print_json, print_text, text_width
 from recollect.core import oslayer, safe_files, settings
 from recollect.core.errors import BadInput, BadSetting, CannotWrite
+
+HEAD_CHARS = 34  # of a name and its value, in the short list
 
 
 @click.group(cls=Group)
@@ -37,22 +38,29 @@ name_argument = click.argument("name", shell_complete=_complete_name)
 
 
 @command.command("list")
+@click.option("--long", "long_", is_flag=True, help="With all of the help, and what each takes.")
 @json_option
-def list_command(as_json: bool) -> None:
-    """List every setting with its value, what it takes and what it does."""
+def list_command(long_: bool, as_json: bool) -> None:
+    """List every setting with its value and what it does, one line each."""
     chosen = settings.load()
     described = [{**one, "value": getattr(chosen, one["name"])} for one in settings.described()]
     if as_json:
         print_json(described)
         return
     for one in described:
-        click.secho(one["name"], bold=True, nl=False)
-        changed = "" if one["value"] == one["default"] else "  (changed)"
-        click.echo(f" = {_shown(one['value'])}" + click.style(changed, fg="yellow"))
-        allowed = f" ({one['allowed']})" if one["allowed"] else ""
-        for line in textwrap.wrap(one["help"] + allowed, text_width() - 4):
-            click.echo(f"    {line}")
+        changed = "" if one["value"] == one["default"] else " (changed)"
+        head = f"{one['name']} = {_shown(one['value'])}"
+        if long_:
+            click.echo(click.style(head, bold=True) + click.style(changed, fg="yellow"))
+            allowed = f" ({one['allowed']})" if one["allowed"] else ""
+            print_text(one["help"] + allowed, indent=4)
+        else:
+            head = cut(head, HEAD_CHARS - len(changed)) + changed
+            help_ = cut(one["help"], max(20, text_width() - HEAD_CHARS - 2))
+            click.echo(click.style(f"{head:<{HEAD_CHARS}}  ", bold=bool(changed)) + help_)
     click.echo(f"From {chosen.path('settings.toml')} and the environment (RECOLLECT_<NAME>).")
+    if not long_:
+        click.echo("More about each: recollect settings list --long")
     click.echo("Change one: recollect settings set NAME VALUE")
     for sentence in settings.ignored_names():
         click.secho(sentence, fg="yellow", err=True)

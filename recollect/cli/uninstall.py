@@ -52,7 +52,7 @@ def command(
     if project is None:
         # What was installed for single projects is known to the data directory alone.
         for host, place in installations(chosen.directory):
-            if place and (not hosts or host in hosts):
+            if place and host in {one.name for one in wanted}:
                 there = hosts_context.context(chosen, project=place)
                 reports.append(uninstall([installer(host)], there, confirm))
     results = [result for report in reports for result in report.results]

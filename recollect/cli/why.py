@@ -6,11 +6,22 @@ import click
 
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option, limit_option, project_option, project_path
-from recollect.cli.output import cut, daemon_client, print_json, text_width
+from recollect.cli.output import (
+    cut,
+    daemon_client,
+    many,
+    memories,
+    print_json,
+    print_table,
+    print_text,
+    text_width,
+)
 from recollect.client import Client
 from recollect.core.errors import NotFound
+from recollect.core.ids import short_id
 
 SIGNALS = 3
+TITLE_CHARS = 60
 SILENT = "the session is a shadow session"
 SEARCHED = 100  # receipts among which words or a memory are looked for
 NONE = "Nothing was injected in this project yet. In another one: recollect why -p DIR"
@@ -20,7 +31,9 @@ NONE = "Nothing was injected in this project yet. In another one: recollect why 
 @click.argument("words", nargs=-1)
 @project_option(default=".")
 @click.option("--useful", metavar="MEMORY", help="Rate a memory as useful.")
-@click.option("--wrong", metavar="MEMORY", help="Rate a memory as wrong.")
+@click.option(
+    "--wrong", metavar="MEMORY", help="Rate a memory as wrong: it stays out until it is edited."
+)
 @click.option("--never", metavar="MEMORY", help="Never inject this memory again, in any form.")
 @json_option
 def command(
@@ -112,11 +125,10 @@ def print_receipt(one: dict[str, Any], *, as_json: bool) -> None:
         print_json(one)
         return
     detail = one["detail"]
-    asked = " ".join(one["query"].split())[:200]
-    click.secho(f"{one['trigger']}: {asked}", bold=True)
+    print_text(one["query"], label=f"{one['trigger']}:", most_lines=3, bold=True)
     click.echo(
-        f"Memories injected: {len(one['injected'])}, {one['tokens']} tokens, "
-        f"{one['latency_us'] / 1000:.1f} ms"
+        f"{memories(len(one['injected']))} injected, {many(one['tokens'], 'token')}, "
+        f"{one['latency_us'] / 1000:.0f} ms"
     )
     if detail.get("shadow"):
         click.secho(
@@ -132,28 +144,35 @@ def print_receipt(one: dict[str, Any], *, as_json: bool) -> None:
         if what in detail:
             click.secho(f"{problem}: {detail[what]}", fg="yellow")
     for what, reason in (detail.get("left_out") or {}).items():
-        click.echo(f"Left out, {what}: {reason}")
-    candidates = detail["candidates"]
-    for candidate in candidates:
-        _print_candidate(candidate, SILENT if detail.get("shadow") else "no reason")
-    if candidates:
-        click.echo()
+        print_text(f"Left out, {what}: {reason}")
+    _print_candidates(one)
     stages = detail.get("stages_us") or {}
     if stages:
-        click.echo("CPU: " + ", ".join(f"{name} {took} µs" for name, took in stages.items()))
-    if candidates:
+        told = ", ".join(f"{name} {took / 1000:.1f}" for name, took in stages.items())
+        print_text(f"{told}", label="CPU in ms:", dim=True)
+    if detail["candidates"]:
         click.echo("Rate a memory: recollect why --useful|--wrong|--never MEMORY")
 
 
-def _print_candidate(one: dict[str, Any], otherwise: str) -> None:
-    click.echo()
-    click.secho(cut(one["title"], text_width()), bold=one["injected"])
-    outcome = "injected" if one["injected"] else f"not injected: {one['why_not'] or otherwise}"
-    click.echo(f"  {outcome}")
-    strongest = sorted(one["parts"].items(), key=lambda part: -abs(part[1]))[:SIGNALS]
-    signals = ", ".join(f"{name} {value:.2f}" for name, value in strongest)
-    click.secho(f"  score {one['score']:.3f}: {signals}", dim=True)
-    click.secho(f"  {one['record_id']}", dim=True)
+def _print_candidates(one: dict[str, Any]) -> None:
+    """Every memory that was considered, what became of it, and what spoke for it."""
+    detail = one["detail"]
+    otherwise = SILENT if detail.get("shadow") else "no reason was kept"
+    rows = []
+    for found in detail["candidates"]:
+        strongest = sorted(found["parts"].items(), key=lambda part: -abs(part[1]))[:SIGNALS]
+        signals = ", ".join(f"{name} {value:.2f}" for name, value in strongest)
+        outcome = "told" if found["injected"] else found["why_not"] or otherwise
+        rows.append(
+            [
+                short_id(found["record_id"]),
+                cut(found["title"], TITLE_CHARS) or "(not shown)",
+                outcome,
+                f"{found['score']:.2f}: {signals}" if signals else f"{found['score']:.2f}",
+            ]
+        )
+    if rows:
+        print_table(["Id", "Memory", "Outcome", "Score, and what it is made of"], rows)
 
 
 def _rate(client: Client, project: str, record_id: str, verdict: str) -> None:
@@ -162,6 +181,9 @@ def _rate(client: Client, project: str, record_id: str, verdict: str) -> None:
     given = client.ask("POST", "/api/feedback", body)
     words = {"useful": "was useful", "wrong": "was wrong", "never": "is never injected again"}
     click.echo(f"Noted: {given['record_id']} {words[verdict]}.")
+    if verdict == "wrong":
+        click.echo("It is not injected until you correct it; nor are other notes of the same turn.")
+        click.echo(f"Correct it: recollect edit {given['record_id']}")
     if verdict == "never":
         click.echo("Neither is anything else that was made of the same words.")
         click.echo(f"Undo: recollect undo {given['op_id']}")

@@ -15,6 +15,8 @@ _VALUE = {char: index for index, char in enumerate(_ALPHABET)}
 ULID_PATTERN = r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)"
 RECORD_PATTERN = r"^mr_[0-7][0-9A-HJKMNP-TV-Z]{25}$(?!\n)"
 
+SHORT_ID = 5  # characters at the end of an id, by which a brief names a memory
+
 # A record by its id, or by the end of it: five characters or more, as a brief shows them.
 RECORD_NAME_PATTERN = r"^\[?(?:mr_)?[0-9A-Za-z]{5,26}\]?$(?!\n)"
 
@@ -40,6 +42,11 @@ def new_ulid(now_ms: int | None = None) -> str:
 
 def new_id(prefix: str, now_ms: int | None = None) -> str:
     return prefix + new_ulid(now_ms)
+
+
+def short_id(record_id: str) -> str:
+    """The end of an id, by which people and agents can name a memory."""
+    return record_id[-SHORT_ID:].lower()
 
 
 def derive_ulid(ulid: str, index: int) -> str:

@@ -90,7 +90,7 @@ TYPES: dict[str, Type] = {
     )
 }  # fmt: skip
 
-# In the order in which they are listed, and in which the graph takes them.
+# In the order in which they are listed.
 KINDS: dict[str, Kind] = {
     one.name: one
     for one in (

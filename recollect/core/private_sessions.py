@@ -89,9 +89,10 @@ class PrivateSessions:
 
     def open(self, key: str) -> str:
         """What makes a session private now; empty when it is not."""
-        spans = self._spans(key)
-        going_on = bool(spans) and spans[-1][1] is None
-        return str(_json(self._path(key)).get("by") or WORD) if going_on else ""
+        data = _json(self._path(key))
+        spans = data.get("spans")
+        going_on = isinstance(spans, list) and bool(spans) and spans[-1][1] is None
+        return str(data.get("by") or WORD) if going_on else ""
 
     def covers(self, key: str, at_ms: int) -> bool:
         """Whether a session was private at that time."""

@@ -9,6 +9,7 @@ import os
 import re
 import unicodedata
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from recollect.core import safe_files
@@ -166,6 +167,7 @@ def canonical(path: str) -> str:
     return unicodedata.normalize("NFC", os.path.realpath(path))
 
 
+@lru_cache(maxsize=4096)
 def namespace(actor: str, project_id: str = GLOBAL_PROJECT) -> str:
     """The key under which an actor's memories of a project are stored."""
     owner = segment(actor)

@@ -5,7 +5,7 @@ list must be the same bytes in every session, because hosts put it first in thei
 `service/tools.py` has what runs when a tool is called.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.core.kinds import BELIEF_TYPES, KINDS, NOTE
@@ -138,6 +138,7 @@ TOOLS: tuple[Tool, ...] = (
         "Store a summary of a session, to resume from; request is what the user asked for.",
         {
             "request": _TEXT,
+            "investigated": _TEXTS,
             "completed": _TEXTS,
             "learned": _TEXTS,
             "next_steps": _TEXTS,
@@ -166,21 +167,52 @@ TOOLS: tuple[Tool, ...] = (
         ("name",),
     ),
 )
+_LISTED = {tool.name: tool for tool in TOOLS}
+_NOTE = {
+    "title": _TEXT,
+    "content": _TEXT,
+    "type": _enum(*NOTE.types),
+    "facts": _TEXTS,
+    "concepts": _TEXTS,
+    "files": _TEXTS,
+    "importance": _number(5),
+}
+_FUSION = {"fusion": _enum("linear", "rrf"), "k": _number(60), "fetch_depth": _number(4)}
+
+
+def _also(name: str, of: Tool, **more: Any) -> Tool:
+    """Another name of a tool, with what only this name takes."""
+    return replace(of, name=name, properties=of.properties | more)
+
+
+_STORE_NOTE = Tool(
+    "store_observation",
+    "Store a note: something found out, done, or that went wrong.",
+    _NOTE,
+    ("title",),
+    writes=True,
+)
 # They answer when called, as agents that know their names do, and cost no agent a token.
 UNLISTED: tuple[Tool, ...] = (
+    _STORE_NOTE,
+    _also("save_observation", _STORE_NOTE),
+    _also("save_memory", _STORE_NOTE),
+    _also("save_session_summary", _LISTED["store_summary"]),
+    _also("search", _LISTED["search_memory"], **_FUSION),
+    _also("hybrid_search", _LISTED["search_memory"], **_FUSION),
+    _also("semantic_search", _LISTED["search_memory"]),
+    Tool("embedding_stats", "How many memories have vectors, and of which model.", {}),
     Tool(
-        "store_observation",
-        "Store a note: something found out, done, or that went wrong.",
+        "compact_conversation",
+        "Fit a conversation into a token budget: its old part becomes a summary.",
         {
-            "title": _TEXT,
-            "content": _TEXT,
-            "type": _enum(*NOTE.types),
-            "facts": _TEXTS,
-            "concepts": _TEXTS,
-            "files": _TEXTS,
-            "importance": _number(5),
+            "turns": {"type": "array", "items": {"type": "object"}},
+            "token_budget": _number(2000),
+            "store": {"type": "boolean"},
+            "window": {"type": "object"},
+            "session_id": _TEXT,
         },
-        ("title",),
+        ("turns",),
         writes=True,
     ),
     Tool(

@@ -13,7 +13,15 @@ from msgspec import Meta, Struct
 from recollect.core.errors import BadInput
 from recollect.core.ids import RECORD_NAME_PATTERN, RECORD_PATTERN, ULID_PATTERN
 from recollect.core.input_errors import explained
-from recollect.core.kinds import Kind, KnowledgeType, Level, ObservationType, RecordKind, traits
+from recollect.core.kinds import (
+    KINDS,
+    UNKNOWN,
+    Kind,
+    KnowledgeType,
+    Level,
+    ObservationType,
+    RecordKind,
+)
 
 # --- limits -------------------------------------------------------------------------------------
 
@@ -201,7 +209,7 @@ class Record(Value, frozen=True, kw_only=True):
 
     @property
     def traits(self) -> Kind:
-        return traits(self.kind)
+        return KINDS.get(self.kind, UNKNOWN)
 
     @property
     def stands(self) -> bool:

@@ -131,14 +131,18 @@ class Dropped:
 @dataclass(frozen=True)
 class Extraction:
     """What one batch gave. `derived` names the candidates whose id follows from the events: they
-    replace their earlier version (a session's summary as it grows). `turns` maps an event to its
-    turn; `sifted` tells that the candidates passed the quality gate."""
+    replace their earlier version (a session's summary as it grows). `reworded` names the candidates
+    that replace a stored note because later turns of its session changed what it says, `ended` the
+    stored notes of which nothing is left. `turns` maps an event to its turn; `sifted` tells that
+    the candidates passed the quality gate."""
 
     candidates: tuple[Candidate, ...] = ()
     claims: tuple[Claim, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     derived: frozenset[str] = field(default_factory=frozenset)
+    reworded: frozenset[str] = field(default_factory=frozenset)
+    ended: tuple[str, ...] = ()
     turns: Mapping[str, str] = field(default_factory=dict)
     sifted: bool = False
 

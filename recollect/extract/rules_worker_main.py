@@ -52,6 +52,9 @@ class _RemoteReads:
     def observed(self, namespace: str, session_id: str, limit: int) -> Sequence[Record]:
         return self._ask_many("observed", namespace, session_id, limit)
 
+    def own_notes(self, namespace: str, session_id: str) -> Sequence[Record]:
+        return self._ask_many("own_notes", namespace, session_id)
+
     def refused(self, namespace: str, value: str) -> bool:
         return any(self._ask_many("refused", namespace, value))
 

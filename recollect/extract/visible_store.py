@@ -105,6 +105,7 @@ class _Graph(_View):
     def __init__(self, whole: Any, stones: Tombstones) -> None:
         super().__init__(whole, stones)
         self._hidden: dict[str, tuple[tuple[int, int], frozenset[str]]] = {}
+        self.changes = whole.changes  # asked for at every prompt
 
     def facts(self, *args: Any, **kwargs: Any) -> list[Fact]:
         return self._visible(self._whole.facts(*args, **kwargs))

@@ -141,6 +141,16 @@ class Adapter:
         """The last answer in (the end of) the host's transcript; empty when it is not known."""
         return ""
 
+    def prompt_in(self, file: bytes) -> tuple[str, str]:
+        """The last prompt in (the end of) a file of the host's, and its id; empty when there is
+        none. Only for hosts that name such a file."""
+        return "", ""
+
+    @staticmethod
+    def file_name(session: str) -> str:
+        """A session's id as part of a path, which it cannot leave."""
+        return "".join(one for one in session if one.isalnum() or one in "-_")
+
     # --- reading ---------------------------------------------------------------------------------
 
     def read(self, payload: Payload) -> tuple[Data | None, bool]:
@@ -212,12 +222,11 @@ class Adapter:
         draft = prompt_draft(text, turn)
         if draft is None:
             return self.nothing(reading, "empty prompt")
-        assert isinstance(draft.body, TextBody)
         return replace(
             self.nothing(reading, ""),
             drafts=(draft,),
             wants="prompt" if self.injects_prompt else None,
-            query=draft.body.content,
+            query=prompt_text(draft),
         )
 
     def used(
@@ -333,6 +342,11 @@ def prompt_draft(text: Any, turn: str = "") -> EventDraft | None:
         return None
     body = TextBody(content=content)
     return EventDraft(kind="prompt", body=body, author="user", **_key("prompt", turn, content))
+
+
+def prompt_text(draft: EventDraft) -> str:
+    assert isinstance(draft.body, TextBody)
+    return draft.body.content
 
 
 def answer_draft(answer: Any, *, prompt: Any = "", turn: str = "") -> EventDraft | None:

@@ -83,8 +83,9 @@ def apply_uninstall(installer: Installer, context: Context, changes: list[FileCh
     files, gone = {}, []
     for path, record in old.files.items():
         hosts = tuple(host for host in record.hosts if host != installer.name)
-        if path not in paths or hosts:
-            files[path] = record if path not in paths else _with_hosts(record, hosts)
+        theirs = path not in paths and (hosts == record.hosts or os.path.lexists(path))
+        if theirs or hosts:
+            files[path] = record if theirs else _with_hosts(record, hosts)
         else:
             gone.append((path, record))
     if files == old.files:

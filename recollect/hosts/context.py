@@ -32,6 +32,7 @@ class Context:
     set_default: bool = True  # kiro-cli: make our agent the default one if there is none
     allow_writes: bool = False  # with consent, the tools that change memory run without asking
     merge_agents: bool = False  # kiro-cli: with consent, add our hooks to the user's own agents
+    rules_file: str = ""  # generic: the file from which an agent reads its rules, such as AGENTS.md
     platform: str = sys.platform
     root: str = "/"  # of the file system: where the settings of an organisation stand
 
@@ -57,6 +58,13 @@ class Context:
         return os.path.join(self.root, (mac if self.platform == "darwin" else linux).lstrip("/"))
 
     @property
+    def app_config(self) -> str:
+        """Where desktop programs such as VS Code keep their settings."""
+        if self.platform == "darwin":
+            return os.path.join(self.home, "Library", "Application Support")
+        return os.path.join(self.home, ".config")
+
+    @property
     def in_project(self) -> bool:
         return self.scope == "project"
 
@@ -78,6 +86,7 @@ def of_this_machine(
     project: str | None = None,
     set_default: bool = True,
     allow_writes: bool = False,
+    rules_file: str | None = None,
 ) -> Context:
     """Where hosts keep their files here, and the commands that they shall run."""
     return Context(
@@ -90,6 +99,7 @@ def of_this_machine(
         env=dict(os.environ),
         set_default=set_default,
         allow_writes=allow_writes,
+        rules_file=os.path.abspath(os.path.join(project or "", rules_file)) if rules_file else "",
     )
 
 

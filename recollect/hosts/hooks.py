@@ -5,11 +5,12 @@ what the hook prints. A host that is not known gets an adapter that stores what 
 answers nothing. Nothing raises.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
 from recollect.hosts import registry
-from recollect.hosts.adapter import Adapter, UnknownHost, answer_draft
+from recollect.hosts.adapter import Adapter, UnknownHost, answer_draft, prompt_draft, prompt_text
 from recollect.hosts.payloads import Capture, Payload, with_answer
 from recollect.hosts.reading import lines_between
 
@@ -19,8 +20,8 @@ ADAPTERS = registry.adapters()  # loaded with this module, not with the first ho
 
 def adapter(name: str) -> Adapter:
     """The adapter for this name or alias."""
-    known = registry.names().get(name.strip().lower())
-    return UnknownHost(name) if known is None else ADAPTERS[known]
+    known = registry.names().get(name.strip().lower(), "")
+    return ADAPTERS[known] if known in ADAPTERS else UnknownHost(name)
 
 
 def capture(payload: Payload) -> Capture:
@@ -44,6 +45,18 @@ def answer(captured: Capture, context: str = "", message: str = "") -> bytes:
     """What the hook prints. Ask for the empty context too: some hosts wait for an answer. The
     message is shown to the user where the host can show one."""
     return adapter(captured.host).answer(captured.event, context, message)
+
+
+def prompted_from_file(captured: Capture, file: bytes) -> Capture:
+    """What a payload means, with the prompt of its turn from a file of the host's. The prompt comes
+    with every event of the turn, under one key: it is stored once."""
+    key, text = adapter(captured.host).prompt_in(file)
+    draft = prompt_draft(text, key)
+    if draft is None:
+        return captured
+    wants = captured.wants or ("prompt" if not captured.drafts and not captured.signal else None)
+    drafts = (draft, *captured.drafts)
+    return replace(captured, drafts=drafts, wants=wants, query=prompt_text(draft), note="")
 
 
 def answered_from_transcript(

@@ -61,7 +61,8 @@ class Capture:
 
     `host` and `event` say who sent it: some hosts run hooks that were written for another.
     When every draft is a repeat, the signal is nothing new and no context is wanted. `transcript`
-    is set when the answer is not in the payload but in that file: see `Adapter.final_answer`.
+    is set when the answer is not in the payload but in that file: see `Adapter.final_answer`;
+    `prompt_file` when the turn's prompt is only in that file: see `Adapter.prompt_in`.
     """
 
     host: str
@@ -76,6 +77,7 @@ class Capture:
     note: str = ""
     happened_at: datetime | None = None
     transcript: str | None = None
+    prompt_file: str | None = None
     damaged: bool = False
 
     @property

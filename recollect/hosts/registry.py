@@ -31,7 +31,9 @@ def facts() -> Mapping[str, Facts]:
 
 @cache
 def adapters() -> Mapping[str, "Adapter"]:
-    return MappingProxyType({name: _part(name, "adapter").ADAPTER for name in facts()})
+    """Those of the hosts that have hooks."""
+    having = [name for name in facts() if _has(name, "adapter")]
+    return MappingProxyType({name: _part(name, "adapter").ADAPTER for name in having})
 
 
 @cache

@@ -6,6 +6,7 @@ BadInput; a store that cannot write now raises StoreError and the sender keeps t
 
 import contextlib
 import logging
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,13 +27,20 @@ from recollect.hosts import hooks
 from recollect.hosts.payloads import Capture, EventDraft, Payload
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
-from recollect.ingest.namespaces import DiskLookup, Namespaces
-from recollect.ingest.sessions import SeenCache, SessionContinuity, SessionRate, SessionSignals
+from recollect.ingest.origins import (
+    DiskLookup,
+    Namespaces,
+    SeenCache,
+    SessionContinuity,
+    SessionRate,
+    SessionSignals,
+)
 from recollect.store.interface import Outcome, Store
 
 log = logging.getLogger(__name__)
 
 _TRANSCRIPT_TAIL = 256 << 10
+_PROMPT_FILE = 4 << 20  # read whole by hosts whose file is one JSON document
 # Copilot writes its transcript a moment after it calls the hook that names it. When a hook has
 # waited so long, its frame goes to the spool, which brings it back when all is written.
 _TRANSCRIPT_WAIT_S = 0.3
@@ -115,10 +123,15 @@ class _ReadFrame:
 
 Recall = Callable[[RecallQuestion], Recalled]
 Listener = Callable[[Notice], None]
+Send = Callable[[Reply], None]
 
 
 def nothing_to_say(question: RecallQuestion) -> Recalled:
     return Recalled()
+
+
+def do_not_send(reply: Reply) -> None:
+    """For a caller that takes the answer as the result."""
 
 
 class Pipeline:
@@ -153,17 +166,21 @@ class Pipeline:
 
     # --- hooks ---
 
-    def frame(self, frame: Frame, digest: bytes) -> Reply:
-        """Take a frame from a hook that waits. The answer comes after COMMIT, and only the store
-        decides that a frame is a repeat: what is merely on its way may still be lost."""
+    def frame(self, frame: Frame, digest: bytes, send: Send = do_not_send) -> Reply:
+        """Take a frame from a hook that waits. The answer is sent after COMMIT and before listeners
+        are called, so that the hook waits for none of them. Only the store decides that a frame is
+        a repeat: what is merely on its way may still be lost."""
         captured = hooks.capture(_payload(frame))
         taken = self._take(frame, digest, captured, live=True)
         if isinstance(taken, Reply):
+            send(taken)
             return taken
         (fresh,) = self._stored([taken])
-        if taken.refused:
-            return Reply(frames.REFUSED)
-        return Reply(frames.STORED, self._answer(taken, fresh))
+        refused = Reply(frames.REFUSED) if taken.refused else None
+        reply = refused or Reply(frames.STORED, self._answer(taken, fresh))
+        send(reply)
+        self._notify(taken, fresh)
+        return reply
 
     def spooled(self, waiting: Sequence[tuple[Frame, bytes]]) -> list[Reply]:
         """Take spooled frames, in this order and in as few commits as possible. Each gets its own
@@ -191,7 +208,9 @@ class Pipeline:
         while groups:
             group = groups.pop()
             try:
-                self._stored(list(group.values()))
+                news = self._stored(list(group.values()))
+                for taken, fresh in zip(group.values(), news, strict=True):
+                    self._notify(taken, fresh)
             except errors.StoreError:
                 raise
             except Exception:
@@ -229,6 +248,9 @@ class Pipeline:
             told_of = f"was cut: {cut}" if cut else "could not be read in full"
             self._counters.error(f"a payload of {captured.host} {told_of}")
             log.warning("frame %s: a payload of %s %s", frame.ulid, captured.host, told_of)
+        if captured.prompt_file is not None:
+            file = self._disk.end_of(os.path.expanduser(captured.prompt_file), _PROMPT_FILE)
+            captured = hooks.prompted_from_file(captured, file or b"")
         named = privacy.scrub(captured.session_id or "").text[:256] or None
         happened = captured.happened_at or _wall(frame.wall_ns)
         if self.keep_out is not None:
@@ -294,7 +316,7 @@ class Pipeline:
         for taken in group:
             came = [(arrival, next(outcomes)) for arrival in taken.arrivals]
             taken.refused = any(outcome.status == "conflict" for _, outcome in came)
-            news.append([arrival for arrival, outcome in came if outcome.stored])
+            news.append([arrival for arrival, outcome in came if outcome.status == "stored"])
         ended = dict.fromkeys(
             (taken.namespace, taken.session_id)
             for taken in group
@@ -302,10 +324,14 @@ class Pipeline:
         )
         if ended:
             self._store.sessions.end(list(ended), "completed", self._clock.now())
-        for taken, fresh in zip(group, news, strict=True):
-            for arrival in fresh:
-                self._notify(Notice(arrival, taken.captured.host, taken.captured.signal))
         return news
+
+    def _notify(self, taken: "_ReadFrame", fresh: Sequence[Arrival]) -> None:
+        """Tell the listeners about the new events of a frame."""
+        for arrival in fresh:
+            notice = Notice(arrival, taken.captured.host, taken.captured.signal)
+            for listener in self.listeners:
+                listener(notice)
 
     def _turn_began(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
         """When the turn that ended at this time began, if known."""
@@ -401,14 +427,15 @@ class Pipeline:
                 cleaned[event.event_id, digest] = arrival
         told = dict(zip(cleaned, self._put(list(cleaned.values())), strict=True))
         for key, outcome in told.items():
-            if outcome.stored:
+            if outcome.status == "stored":
                 event = cleaned[key].event
-                self._notify(Notice(Arrival(event=event), event.source.surface))
+                for listener in self.listeners:
+                    listener(Notice(Arrival(event=event), event.source.surface))
         told |= kept_out
         outcomes = []
         for event, digest in given:
             outcomes.append(told[event.event_id, digest])
-            if outcomes[-1].stored:  # the second time within one call it is a repeat
+            if outcomes[-1].status == "stored":  # the second time within one call it is a repeat
                 told[event.event_id, digest] = replace(outcomes[-1], status="duplicate")
         return outcomes
 
@@ -433,10 +460,6 @@ class Pipeline:
             if outcome.status == "conflict":
                 self._counters.error(f"event {outcome.event_id} came again with other content")
         return outcomes
-
-    def _notify(self, notice: Notice) -> None:
-        for listener in self.listeners:
-            listener(notice)
 
     def _scrubbed_body(
         self, body: values.Body, kind: values.EventKind, session_id: str
@@ -494,10 +517,11 @@ def _command_of(arrivals: Sequence[Arrival]) -> str:
 
 def _payload(frame: Frame) -> Payload:
     text = partial(str, encoding="utf-8", errors="replace")
+    host, event = (*map(text, frame.argv[:2]), "", "")[:2]
     env = dict(text(item).partition("=")[::2] for item in frame.env)
     return Payload(
-        host=privacy.scrub(text(frame.host)).text,
-        event=privacy.scrub(text(frame.event)).text,
+        host=privacy.scrub(host).text,
+        event=privacy.scrub(event).text,
         args=tuple(map(text, frame.argv[2:])),
         cwd=text(frame.cwd),
         env=env,

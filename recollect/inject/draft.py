@@ -1,21 +1,60 @@
-"""What may be told at a prompt, on its way through the stages.
+"""The draft of a brief: its lines on their way through the stages, and the sources they come from.
 
-`gather` finds lines, `judge` takes out those that must not be told, `speaking` those not worth
-telling, `order` those that repeat; `fit` cuts to the budget, `render` writes. A line that is left
-out stays in the draft with its reason: the receipt shows it.
+`gather` finds lines. `judge` removes those that must not be told, `speaking` those that are not
+worth telling or repeat another one; `render` fits the rest into the budget. A line that is left out
+stays in the draft with its reason, which the receipt shows.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from recollect.core.clock import Clock
+from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Preference, Procedure, Record
+from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.retrieve.graph import Rival
+from recollect.inject.feedback import Feedback
+from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.find import Found, ResultCache
+from recollect.retrieve.graph import GraphCache, Rival
+from recollect.retrieve.index_cache import IndexCache
+from recollect.store.interface import Store
+from recollect.work.cache import WorkCache
+
+if TYPE_CHECKING:
+    from recollect.inject.rule_cache import RuleCache
 
 Section = Literal[
     "profile", "rules", "files", "place", "state", "known", "history", "related", "procedures"
 ]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where lines come from."""
+
+    store: Store
+    engine: SearchEngine
+    index_cache: IndexCache
+    graphs: GraphCache
+    work: WorkCache
+    feedback: Feedback
+    clock: Clock
+    settings: Settings
+    ended: EndedStatements | None = None  # without it nothing that ended is taken out of texts
+    rules: "RuleCache | None" = None  # without it no rule comes by the action it is about
+    results: ResultCache[Found] = field(default_factory=ResultCache)
+
+    def records(self, namespaces: Sequence[str], record_ids: Sequence[str]) -> list[Record]:
+        """Those of the memories that are there, in this order."""
+        found = {
+            record.record_id: record
+            for namespace in namespaces
+            for record in self.store.records.get(namespace, record_ids)
+        }
+        return [found[record_id] for record_id in record_ids if record_id in found]
 
 
 @dataclass
@@ -43,36 +82,39 @@ class BriefLine:
     def told_as(self) -> tuple[str, ...]:
         """What a session that was told this need not be told again: a turn, its note and what else
         was made of it are one memory."""
-        is_turn = self.record is not None and self.record.traits.is_turn
-        return (self.id, *self.keys, *self.turn_events, *(() if is_turn else self._statement))
+        events, statement, is_turn = self._identity
+        return (self.id, *self.keys, *events, *(() if is_turn else statement))
 
     @property
     def same_as(self) -> tuple[str, ...]:
         """If a session was told one of these, it was told this. Two beliefs of one turn differ."""
-        is_turn = self.record is not None and self.record.traits.is_turn
-        events = () if self._statement and not is_turn else self.turn_events
-        return (self.id, *events, *self._statement)
+        events, statement, is_turn = self._identity
+        return (self.id, *(() if statement and not is_turn else events), *statement)
 
     @property
-    def _statement(self) -> tuple[str, ...]:
-        """The words of a rule, which is told once: it is kept as a belief, as a preference and as
-        the turn that said nothing else. As a digest, for receipts keep what was told, and must not
-        keep what is forgotten."""
-        said = ""
+    def _identity(self) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """The events of the turn that it was made of (a summary is made of many turns), its words,
+        and whether it is the turn itself. Words identify a rule, which is told once: it is kept as
+        a belief, as a preference and as the turn that said nothing else. As a digest, for receipts
+        keep what was told, and must not keep what is forgotten."""
+        record, said, is_turn = self.record, "", False
+        events: tuple[str, ...] = ()
         if isinstance(self.thing, Preference):
             said = self.thing.value
-        elif self.record is not None and (
-            self.record.traits.is_belief or self.record.traits.is_turn
-        ):
-            said = self.record.title
+        elif record is not None:
+            is_turn = record.traits.is_turn
+            said = record.title if record.traits.is_belief or is_turn else ""
+            events = () if record.traits.is_summary else record.source_event_ids
         digest = hashlib.blake2b(plain(said).encode("utf-8", "replace"), digest_size=8)
-        return (f"says {digest.hexdigest()}",) if said else ()
+        return events, ((f"says {digest.hexdigest()}",) if said else ()), is_turn
 
-    @property
-    def turn_events(self) -> tuple[str, ...]:
-        """The events of the turn that it was made of; a summary is made of many turns."""
-        record = self.record
-        return () if record is None or record.traits.is_summary else record.source_event_ids
+
+def memory_line(record: Record, score: float, parts: dict[str, float] | None = None) -> BriefLine:
+    return BriefLine(record.record_id, "history", score, "found", record=record, parts=parts or {})
+
+
+def preference_line(one: Preference) -> BriefLine:
+    return BriefLine(one.preference_id, "rules", one.strength, "stated", thing=one)
 
 
 def plain(text: str) -> str:

@@ -4,67 +4,45 @@ In: a question. Out: a `Draft` with lines, best first, none of them judged yet. 
 prompt: whether a prompt is worth an answer is decided by what was found, not by its words.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import heapq
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
-from recollect.core import ids
 from recollect.core import vector_bytes as layout
-from recollect.core.clock import Clock, to_micros
-from recollect.core.kinds import PROFILE, TYPES
-from recollect.core.settings import Settings
-from recollect.core.tuning import NOTES, PRIORS
-from recollect.core.values import Record
+from recollect.core.clock import to_micros
+from recollect.core.ids import RECORD
+from recollect.core.text_words import count_tokens
+from recollect.core.tuning import NOTES, PRIORS, SPEAKING
+from recollect.core.values import Entity, Fact
 from recollect.embedding.embedder import MODEL
-from recollect.extract.ended_statements import EndedStatements
 from recollect.extract.rules.patterns import contradicts
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.ingest.turns import UNANSWERED
-from recollect.inject import graph_lines, render
+from recollect.inject import render
 from recollect.inject.actions import NAMED
-from recollect.inject.draft import BriefLine, Draft
-from recollect.inject.feedback import Feedback
-from recollect.inject.prompt_kind import asks_about_past, idleness, names_nothing
-from recollect.inject.rule_cache import RuleCache
-from recollect.inject.work_lines import work_lines
-from recollect.retrieve.engine import SearchEngine
-from recollect.retrieve.find import Found, ResultCache, find
-from recollect.retrieve.graph import GraphCache, GraphWalk
-from recollect.retrieve.index_cache import IndexCache
-from recollect.retrieve.query import intent
-from recollect.retrieve.start_ranking import rank_for_start
-from recollect.store.interface import Store
+from recollect.inject.draft import BriefLine, Draft, Section, Sources, memory_line, preference_line
+from recollect.inject.speaking import (
+    asks_about_past,
+    chance_of_file,
+    idleness,
+    names_nothing,
+    weight_of_prompt,
+)
+from recollect.inject.start import names_file, start
+from recollect.retrieve.find import find
+from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
+from recollect.retrieve.query import Intent, intent
 from recollect.work.cache import WorkCache
-from recollect.work.index import last_summary
-from recollect.work.paths import looks_like_file
+from recollect.work.index import BranchWork, ProjectWork
+from recollect.work.likely_files import Ask, Likely, likely_names, rank
+from recollect.work.paths import shortest_unique
 
 CANDIDATES = 30
 DEEP_CANDIDATES = 90  # for a question about the past
-START_POOL = 200
-MOST_RULES = 8
-DIGESTS = ("daily", "weekly")
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
 CORRECTION_CHARS = 120
-PROPOSED = 0.5  # the confidence of what was only proposed
 MOST_STEPS = 4  # of beliefs that took each other's place
 _MINUTE_US = 60_000_000
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Where lines come from."""
-
-    store: Store
-    engine: SearchEngine
-    index_cache: IndexCache
-    graphs: GraphCache
-    work: WorkCache
-    feedback: Feedback
-    clock: Clock
-    settings: Settings
-    ended: EndedStatements | None = None  # without it nothing that ended is taken out of texts
-    rules: RuleCache | None = None  # without it no rule comes by the action it is about
-    results: ResultCache[Found] = field(default_factory=ResultCache)
 
 
 def gather(sources: Sources, draft: Draft, told: frozenset[str]) -> None:
@@ -76,14 +54,14 @@ def gather(sources: Sources, draft: Draft, told: frozenset[str]) -> None:
         return
     if question.trigger == "session-start":
         if sources.settings.start_tokens:
-            _start(sources, draft)
+            start(sources, draft)
     elif question.text.strip() and sources.settings.prompt_tokens:
         draft.about_past = asks_about_past(question.text)
         if draft.about_past:
             draft.notes["explicit"] = True
         if draft.about_past and names_nothing(question.text):
             # "Where were we?" is answered by what a session starts with.
-            _start(sources, draft)
+            start(sources, draft)
         else:
             _prompt(sources, draft)
     else:
@@ -98,13 +76,26 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     draft.notes["intent"] = intent(text)
     if sources.rules is not None:
         rules = sources.rules.for_prompt(namespaces, text)
-        draft.lines += [one for one in rules if one.why.startswith(NAMED) or not _names_file(one)]
+        draft.lines += [one for one in rules if one.why.startswith(NAMED) or not names_file(one)]
     limit = DEEP_CANDIDATES if draft.about_past else CANDIDATES
     if not sources.index_cache.ready(namespaces):
         _from_graph(sources, draft, sources.graphs.walk(text, namespaces)[0])
         _early(sources, draft)
         return
-    found = _find(sources, text, namespaces, limit)
+    now = sources.clock.now()
+    epochs = (sources.index_cache.epoch, sources.graphs.version(namespaces))
+    found = sources.results.get(
+        (text, namespaces, epochs, limit, to_micros(now) // _MINUTE_US),
+        lambda: find(
+            sources.engine,
+            sources.graphs,
+            text,
+            namespaces,
+            at=now,
+            limit=limit,
+            fusion=sources.settings.fusion,
+        ),
+    )
     _from_graph(sources, draft, found.walks)
     ranked = found.ranked
     draft.stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
@@ -112,11 +103,12 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     draft.notes["semantic"] = ranked.semantic
     draft.confidence, draft.semantic = ranked.confidence, ranked.semantic
     draft.by_chance = ranked.by_chance
-    draft.vector = ranked.vector
-    draft.idle = idleness(text, ranked.vector)
+    # What is fitted to vectors of one model reads no others.
+    draft.vector = ranked.vector if sources.index_cache.model == MODEL else None
+    draft.idle = idleness(text, draft.vector)
     results = {one.id: one for one in ranked.results}
     have = {line.id for line in draft.lines}
-    for record in records(sources.store, namespaces, list(results)):
+    for record in sources.records(namespaces, list(results)):
         one = results[record.record_id]
         if one.id not in have:
             draft.lines.append(memory_line(record, one.score, one.parts))
@@ -131,9 +123,9 @@ def _add_successors(sources: Sources, draft: Draft) -> None:
     for line in list(draft.lines):
         one = line.record
         for _ in range(MOST_STEPS):
-            if one is None or one.stands or not one.ended_by.startswith(ids.RECORD):
+            if one is None or one.stands or not one.ended_by.startswith(RECORD):
                 break
-            found = records(sources.store, draft.question.namespaces, [one.ended_by])
+            found = sources.records(draft.question.namespaces, [one.ended_by])
             one = found[0] if found else None
         if one is None or one is line.record or not one.stands:
             continue
@@ -155,10 +147,10 @@ def _add_corrections(sources: Sources, draft: Draft) -> None:
         if one is None or one.traits.is_belief or not one.session_id or one.position is None:
             continue
         follows[line.id] = sources.engine.after(one.namespace, one.session_id, one.position)
-    after = sorted({one for some in follows.values() for one in some})
+    ids = sorted({one for some in follows.values() for one in some})
     said = {
         one.record_id: one.title
-        for one in records(sources.store, draft.question.namespaces, after)
+        for one in sources.records(draft.question.namespaces, ids)
         if one.traits.is_turn and contradicts(one.title)
     }
     for line in draft.lines:
@@ -175,20 +167,6 @@ def rules_for_command(sources: Sources, question: RecallQuestion) -> list[BriefL
     return sources.rules.for_command(question.namespaces, question.text)
 
 
-def memory_line(record: Record, score: float, parts: dict[str, float] | None = None) -> BriefLine:
-    return BriefLine(record.record_id, "history", score, "found", record=record, parts=parts or {})
-
-
-def _find(sources: Sources, text: str, namespaces: tuple[str, ...], limit: int) -> Found:
-    now = sources.clock.now()
-    epochs = (sources.index_cache.epoch, sources.graphs.version(namespaces))
-    key = (text, namespaces, epochs, limit, to_micros(now) // _MINUTE_US)
-    return sources.results.get(
-        key,
-        lambda: find(sources.engine, sources.graphs, text, namespaces, at=now, limit=limit),
-    )
-
-
 def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> None:
     graphs, text, namespaces = sources.graphs, draft.question.text, draft.question.namespaces
     named = [words for walk in walks for words in walk.named.values()]
@@ -196,13 +174,12 @@ def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> N
         draft.notes["named"] = named
     draft.rivals = [rival for walk in walks for rival in walk.rivals]
     have = {line.id for line in draft.lines}
-    lines = graph_lines.asked_preferences(
-        graphs, namespaces, text, by_likeness=draft.asked_on_purpose
-    )
-    lines += graph_lines.facts(walks)
-    lines += graph_lines.by_words(
-        graphs, namespaces, text, intent(text), have | {line.id for line in lines}
-    )
+    if draft.as_sections:  # no hook told them at the session's start
+        lines = [preference_line(one) for one in graphs.preferences(namespaces)]
+    else:
+        lines = asked_preferences(graphs, namespaces, text, by_likeness=draft.about_past)
+    lines += facts(walks)
+    lines += by_words(graphs, namespaces, text, intent(text), have | {line.id for line in lines})
     # A fact may be reached from several things that the prompt names.
     found: dict[str, BriefLine] = {}
     for line in lines:
@@ -221,14 +198,14 @@ def _early(sources: Sources, draft: Draft) -> None:
     draft.lines += [memory_line(hit.record, hit.score) for hit in _covering(hits, question.text)]
     vector = sources.engine.vector(question.text) if store.vectors.indexed else None
     if vector is not None:
-        blob = layout.encode(vector)
+        blob, model = layout.encode(vector), sources.index_cache.model
         near: dict[str, float] = {}
         for namespace in question.namespaces:
-            for owner, cosine in store.vectors.nearest(namespace, MODEL, blob, CANDIDATES):
+            for owner, cosine in store.vectors.nearest(namespace, model, blob, CANDIDATES):
                 near[owner] = max(cosine, near.get(owner, 0.0))
         have = {line.id for line in draft.lines}
         wanted = [one for one, cosine in near.items() if cosine >= NOTES.near and one not in have]
-        for record in records(store, question.namespaces, wanted):
+        for record in sources.records(question.namespaces, wanted):
             draft.lines.append(memory_line(record, near[record.record_id]))
     # Only now: whoever fills would slow this very search down.
     sources.index_cache.prepare(question.namespaces)
@@ -246,94 +223,212 @@ def _covering(hits: Sequence[Any], text: str) -> list[Any]:
     return kept
 
 
-def _start(sources: Sources, draft: Draft) -> None:
-    """No question yet: the rules that hold, and where the last session stopped."""
-    draft.is_start = True
-    question = draft.question
-    preferences = graph_lines.preferences(sources.graphs, question.namespaces)
-    pool = [
-        record
-        for namespace in dict.fromkeys(question.namespaces)
-        for record in sources.store.records.page(namespace, limit=START_POOL).items
-        if record.category != UNANSWERED
-    ]
-    draft.lines += _profile(pool)
-    pool = [one for one in pool if one.category != PROFILE]
-    if draft.as_sections:
-        draft.lines += preferences
-        ranked = rank_for_start(
-            [one for one in pool if not one.traits.is_turn], sources.clock.now()
+SEARCHED = 10  # facts, things and procedures that words alone may find, each
+UNASKED = 3  # facts of a named thing that share no word with the prompt
+FURTHER = 8  # facts beyond the named things
+FURTHER_OVERLAP = 0.34
+LONG = 30  # telling words
+BY_WORDS = 0.5  # share of the prompt's telling words that a fact found by words must have
+
+
+def asked_preferences(
+    graphs: GraphCache, namespaces: Sequence[str], text: str, *, by_likeness: bool
+) -> list[BriefLine]:
+    """Of the preferences those that a prompt is about. A rule comes by what it is about or by the
+    action (`inject/actions.py`); by two words in common only to those who ask on purpose."""
+    asked = content_stems(text)
+    found = []
+    for one in graphs.preferences(namespaces):
+        about = content_stems(one.key.replace("_", " "))
+        whole = f"{one.category} {one.key} {one.value}"
+        shared = len(asked & content_stems(whole.replace("_", " ").replace(".", " ")))
+        if (about and about <= asked) or (by_likeness and shared >= 2):
+            line = preference_line(one)
+            line.why = "the prompt is about it"
+            found.append(line)
+    return found
+
+
+def facts(walks: Sequence[GraphWalk]) -> list[BriefLine]:
+    """Things that the prompt names, with what is known of them and around them."""
+    items: list[BriefLine] = []
+    for walk in walks:
+        unasked: dict[str, int] = {}
+        further = 0
+        for entity_id, words in walk.named.items():
+            entity = walk.entities[entity_id][0]
+            if entity.description:
+                items.append(_entity(entity, f"named as {words!r}"))
+        for reached in walk.facts:
+            if reached.depth == 0:
+                start = reached.path[0]
+                if reached.overlap == 0:
+                    unasked[start] = unasked.get(start, 0) + 1
+                    if unasked[start] > UNASKED:
+                        continue
+                items.append(
+                    _fact(reached.fact, "known", reached.worth, f"of {start}", reached.overlap)
+                )
+            elif reached.overlap >= FURTHER_OVERLAP and further < FURTHER:
+                further += 1
+                way = " > ".join(reached.path)
+                items.append(_fact(reached.fact, "related", reached.worth, f"by way of {way}"))
+    return items
+
+
+def by_words(
+    graphs: GraphCache, namespaces: Sequence[str], text: str, intent: Intent, have: set[str]
+) -> list[BriefLine]:
+    """Facts, described things and procedures that words alone find; each must share enough with
+    the prompt."""
+    asked = content_stems(text[:4000])
+    items: list[BriefLine] = []
+    # No fact has half of the words of a long prompt: it is not looked for.
+    least = max(2, BY_WORDS * len(asked)) if len(asked) <= LONG else float("inf")
+    for namespace in namespaces:
+        facts, things, procedures = graphs.sharing(
+            namespace, asked, least, 1 if intent == "procedure" else 2
         )
-        draft.lines += [memory_line(one.record, one.score, one.parts) for one in ranked]
-        draft.lines += _last_state(sources, draft, ())
-        return
-    # Only what instructs; decisions and the rest wait for a question that they answer.
-    rules = [
+        for fact, shared in facts[:SEARCHED]:
+            if fact.fact_id not in have:
+                items.append(_fact(fact, "known", fact.confidence, _shares(shared)))
+        for thing, shared in things[:SEARCHED]:
+            if thing.entity_id not in have:
+                items.append(_entity(thing, _shares(shared)))
+        for one, shared in procedures[:SEARCHED]:
+            items.append(
+                BriefLine(
+                    one.procedure_id, "procedures", one.confidence, _shares(shared), thing=one
+                )
+            )
+    return items
+
+
+def _shares(words: int) -> str:
+    return f"shares {words} words with the prompt"
+
+
+def _entity(entity: Entity, why: str) -> BriefLine:
+    return BriefLine(entity.entity_id, "known", 1.0, why, thing=entity)
+
+
+def _fact(fact: Fact, section: Section, score: float, why: str, overlap: float = 1.0) -> BriefLine:
+    line = BriefLine(fact.fact_id, section, round(score, 4), why, thing=fact)
+    line.sensitive, line.parts = fact.sensitive, {"overlap": overlap}
+    return line
+
+
+FILES = 8  # at the first prompt of a session
+FILES_LATER = 6
+
+
+def work_lines(
+    cache: WorkCache, question: RecallQuestion, told: Collection[str], at: float, idle: float
+) -> list[BriefLine]:
+    """`idle`: how likely the prompt only carries the conversation on."""
+    ask = Ask(question.text, at, question.session_id, question.person, question.branch)
+
+    def look(work: ProjectWork) -> list[BriefLine]:
+        later = bool(work.of_session.get(ask.session))
+        if question.trigger == "session-start" or not work.turn:
+            return []  # the first prompt decides what is likely; it brings these lines
+        found = [] if later else [branch_line(work, ask, told), runs_line(work, ask, told)]
+        found = [_files(work, ask, told, later=later, idle=idle), *found]
+        return [line for line in found if line is not None]
+
+    return cache.ask(question.namespaces[0], look)
+
+
+def _files(
+    work: ProjectWork, ask: Ask, told: Collection[str], *, later: bool, idle: float
+) -> BriefLine | None:
+    likely = [
         one
-        for one in pool
-        if one.knowledge_type
-        and TYPES[one.knowledge_type].is_rule
-        and one.stands
-        and not (one.state == "disputed" and one.confidence <= PROPOSED)  # nobody is sure of it
-        and one.holds_in(question.session_id, question.branch)
+        for one in rank(work, ask)
+        if f"file {one.path}" not in told and not work.is_ignored(one.path)
     ]
-    for one in rank_for_start(rules, sources.clock.now())[:MOST_RULES]:
-        line = memory_line(one.record, one.score, one.parts)
-        line.section = "rules"
-        preferences.append(line)
-    draft.lines += [line for line in preferences if not _names_file(line)]
-    summaries = [one for one in pool if one.traits.is_summary and one.category not in DIGESTS]
-    draft.lines += _last_state(sources, draft, summaries)
+    likely = likely[: FILES_LATER if later else FILES]
+    prompt = weight_of_prompt(ask.text, later=later, idle=idle)
+    chances = [chance_of_file(one.score, prompt) for one in likely]
+    kept = [one for one, chance in zip(likely, chances, strict=True) if chance >= SPEAKING.least]
+    line = files_line(work, ask, kept, told)
+    if line is not None:
+        line.chance = max(chances)
+        line.score = round(line.chance, 3)
+    return line
 
 
-def _profile(pool: Sequence[Record]) -> Iterator[BriefLine]:
-    """Who the person is, in the order in which it was said."""
-    for one in sorted(pool, key=lambda one: one.record_id):
-        if one.category == PROFILE:
-            line = memory_line(one, 1.0)
-            line.section = "profile"
-            yield line
+def _line(text: str, keys: tuple[str, ...], section: Section = "place") -> BriefLine:
+    return BriefLine(keys[0], section, 1.0, "earlier work", line=text, keys=keys)
 
 
-def _names_file(line: BriefLine) -> bool:
-    """Whether a rule is about a file: it comes when that file is named, not at every start."""
-    text = render.forms(line, as_sections=False)[0]
-    return any(looks_like_file(word.strip(".,;:!?()'\"`")) for word in text.split())
+MOST_RUNS = 3
+FILES_TOKENS = 140
+MOST_COMMITS = 2
 
 
-def _last_state(sources: Sources, draft: Draft, summaries: Sequence[Record]) -> Iterator[BriefLine]:
-    """How the last session on this branch or of this person ended, and what it left open."""
-    question = draft.question
-    here, branch, person = question.namespaces[0], question.branch, question.person
-    others = [one for one in summaries if one.session_id != question.session_id]
-    summary = sources.work.ask(
-        here, lambda work: last_summary(others, work, branch, person)
-    ) or next((one for one in others if one.session_id is None), None)
-    if summary is not None:
-        line = memory_line(summary, 1.0)
-        line.section = "state"
-        yield line
-    checkpoint = sources.store.sessions.last_checkpoint(here)
-    if checkpoint is not None:
-        checkpoint = sources.feedback.tombstones.visible_checkpoint(checkpoint)
-    if checkpoint is not None and sources.ended is not None:
-        checkpoint = sources.ended.current_checkpoint(checkpoint, question.namespaces)
-    if checkpoint is None or checkpoint.session_id == question.session_id:
-        return
-    left = checkpoint.session_id
-    if not sources.work.ask(here, lambda work: work.goes_on(left, branch, person)):
-        return
-    told = summary is not None and summary.session_id == checkpoint.session_id
-    text = render.checkpoint_line(checkpoint, only_open=told)
-    if text:
-        key = f"checkpoint {checkpoint.session_id}"
-        yield BriefLine(key, "state", 1.0, "last session", line=text)
+def files_line(
+    work: ProjectWork, ask: Ask, likely: Sequence[Likely], told: Collection[str]
+) -> BriefLine | None:
+    """Files that are likely to be needed, some with names that they define; without what the
+    session was told of."""
+    new = [one for one in likely if f"file {one.path}" not in told]
+    if not new:
+        return None
+    names = likely_names(work, ask, new, told)
+    for size in range(len(new), 0, -1):
+        line = _files_line(work, [one.path for one in new[:size]], names)
+        if count_tokens(line.line) <= FILES_TOKENS:
+            return line
+    return None
 
 
-def records(store: Store, namespaces: Sequence[str], record_ids: list[str]) -> list[Record]:
-    found = {
-        record.record_id: record
-        for namespace in namespaces
-        for record in store.records.get(namespace, record_ids)
-    }
-    return [found[record_id] for record_id in record_ids if record_id in found]
+def _files_line(work: ProjectWork, paths: list[str], names: Mapping[str, list[str]]) -> BriefLine:
+    texts = [
+        f"{short} ({', '.join(names[path])})" if path in names else short
+        for path, short in zip(paths, shortest_unique(paths, work.by_name), strict=True)
+    ]
+    keys = [f"file {path}" for path in paths]
+    keys += [f"name {name}" for path in paths for name in names.get(path, ())]
+    return _line(f"Likely files: {', '.join(texts)}", tuple(keys), "files")
+
+
+def runs_line(work: ProjectWork, ask: Ask, told: Collection[str]) -> BriefLine | None:
+    """The commands by which this project is built and tested, with how they ended last."""
+    scores = ((-runs.weight(ask.at), form) for form, runs in work.usual.items())
+    best = [form for _, form in heapq.nsmallest(MOST_RUNS, scores)]
+    new = [form for form in best if f"run {form}" not in told]
+    if not new:
+        return None
+    text = "; ".join(_with_state(work, one) for one in new)
+    return _line(f"Runs: {text}", tuple(f"run {one}" for one in new))
+
+
+def _with_state(work: ProjectWork, form: str) -> str:
+    last = work.runs[form].last
+    if not last.failed:
+        return form
+    return f"{form} (failed last: {last.error})" if last.error else f"{form} (failed last)"
+
+
+def branch_line(work: ProjectWork, ask: Ask, told: Collection[str]) -> BriefLine | None:
+    """What earlier sessions did on this branch."""
+    key = f"branch {ask.branch}"
+    branch = work.by_branch.get(ask.branch)
+    if branch is None or key in told:
+        return None
+    sessions = [at for session, at in branch.sessions.items() if session != ask.session]
+    if not sessions:
+        return None
+    last = datetime.fromtimestamp(max(sessions), UTC).strftime("%Y-%m-%d")
+    commits = _commits(branch, ask.session)
+    count = f"{len(sessions)} session{'s' if len(sessions) > 1 else ''}"
+    text = f"Branch {ask.branch} ({count}, last {last})"
+    return _line(f"{text}: {'; '.join(commits)}" if commits else text, (key,))
+
+
+def _commits(branch: BranchWork, without: str) -> list[str]:
+    made = [(at, some) for at, session, some in branch.commits.values() if session != without]
+    made.sort(key=lambda one: one[0])
+    newest_first = (subject for _, some in reversed(made) for subject in reversed(some))
+    return list(dict.fromkeys(newest_first))[:MOST_COMMITS]

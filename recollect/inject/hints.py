@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.capture.foreign import HINT
+from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.settings import Settings
 from recollect.core.text_words import count_tokens
@@ -28,7 +29,7 @@ from recollect.extract.interface import (
 )
 from recollect.extract.rules.prose import cut
 from recollect.extract.standing import standing
-from recollect.inject import fence, render
+from recollect.inject import render
 from recollect.inject.draft import Draft
 from recollect.privacy.sensitive import is_sensitive
 from recollect.reconcile.unread_statements import proposed
@@ -70,8 +71,10 @@ class Hints:
         question = draft.question
         if not self._on or question.trigger != "prompt" or question.event_id is None:
             return
+        if self._tools_since(question.namespaces[0]) is None:
+            return
         found = standing(question.text, draft.vector)
-        if not found.fires or self._tools_since(question.namespaces[0]) is None:
+        if not found.fires:
             return
         about = self._related(draft)
         line = hint_line(about)
@@ -160,8 +163,8 @@ def hint_line(about: Record | None) -> str:
     if about is None:
         return f"{HINT}."
     title = cut(about.title.replace('"', "'"), RELATED_CHARS)
-    quoted = fence.disarm(title)
-    return f'{HINT} (related: [{render.short_id(about.record_id)}] "{quoted}").'
+    quoted = render.disarm(title)
+    return f'{HINT} (related: [{ids.short_id(about.record_id)}] "{quoted}").'
 
 
 def _stated_in(claims: Iterable[Claim]) -> Iterable[str]:

@@ -1,22 +1,24 @@
-"""Second stage: what must not be told, whatever it is worth.
+"""Second stage: leaves out lines that must not be told, however useful they are.
 
-In: a draft and what its session was told. Out: the same lines, some with a reason why not.
+In: a draft and what its session was told before. Out: the same lines, some with a reason against
+telling them.
 """
 
 import msgspec
 
+from recollect.core.ids import short_id
 from recollect.core.values import Preference, Record
 from recollect.inject import render
-from recollect.inject.draft import BriefLine, Draft, plain
+from recollect.inject.draft import BriefLine, Draft, Sources, plain
 from recollect.inject.feedback import factor
-from recollect.inject.gather import Sources
 from recollect.lifecycle.file_freshness import FreshnessChecker
 from recollect.privacy.sensitive import is_sensitive
-from recollect.retrieve.priors import STALE
+from recollect.retrieve.rank import STALE
 
 FORGOTTEN = "forgotten, with what was made of it"
 TOLD = "told earlier in this session"
 OVER = "says what no longer holds"
+WRONG = "you rated it, or another memory of its turn, as wrong"
 
 
 class Judge:
@@ -63,6 +65,9 @@ class Judge:
         visible = self._feedback.tombstones.visible_record(record)
         if weight == 0:
             line.why_not = "you said: never again"
+            return
+        if self._feedback.doubts(record.namespace).about(record):
+            line.why_not = WRONG
             return
         if visible is None:
             line.why_not = FORGOTTEN
@@ -114,7 +119,7 @@ class Judge:
         if record.traits.is_belief and graph.successors_of_facts(record.source_event_ids):
             return OVER
         if record.state == "disputed":
-            line.note = f" (disputed [{render.short_id(record.record_id)}])"
+            line.note = f" (disputed [{short_id(record.record_id)}])"
         if record.holds_in(asked.session_id, asked.branch):
             return ""
         if record.scope == "branch" and not draft.is_start and asked.trigger != "tool":

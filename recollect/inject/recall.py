@@ -1,32 +1,37 @@
 """From a prompt to the text that is put before the agent, or to nothing, within its time.
 
 In: a question of a hook or of a door. Out: fenced text, the memories it holds, a receipt. The
-stages, one module each: gather, judge, speaking, order, hints, fit, render, receipts. A hook's
-question never raises: what is late or fails is answered with nothing, and the receipt says so.
+stages are modules: gather, judge, speaking, hints, render, receipts. A hook's question never
+raises: what is late or fails is answered with nothing, and the receipt says so. In shadow mode
+some sessions are told nothing on purpose, to compare with.
 """
 
+import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+import re
+import secrets
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass
 from typing import Any
 
+from recollect.core import ids, oslayer, safe_files
+from recollect.core.settings import Settings
 from recollect.core.text_words import count_tokens
-from recollect.core.values import Freshness, Receipt, Record
+from recollect.core.values import Receipt
+from recollect.hosts.proof import SESSION_PREFIX
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion
-from recollect.inject import fence, render
-from recollect.inject.draft import BriefLine, Draft, Section
-from recollect.inject.fit import allot, fit
-from recollect.inject.gather import Sources, gather, records, rules_for_command
+from recollect.inject import render
+from recollect.inject.draft import BriefLine, Draft, Section, Sources
+from recollect.inject.gather import gather, rules_for_command
 from recollect.inject.hints import Hints
 from recollect.inject.judge import Judge
-from recollect.inject.order import put_in_order
-from recollect.inject.receipts import Receipts, make_receipt, told_by
-from recollect.inject.shadow import Shadow
-from recollect.inject.speaking import decide
-from recollect.inject.told import OwnText, Told
+from recollect.inject.receipts import TEXT_KEPT, OwnText, ReceiptWriter, Told, make_receipt, told_by
+from recollect.inject.render import allot, fit
+from recollect.inject.speaking import decide, put_in_order
+from recollect.lifecycle.conversation import MARGIN
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +58,7 @@ class Recall:
     def __init__(
         self,
         sources: Sources,
-        receipts: Receipts,
+        receipts: ReceiptWriter,
         counters: Counters,
         left_out: LeftOut = lambda brief: {},
         hints: Hints | None = None,
@@ -100,16 +105,18 @@ class Recall:
         self._counters.recalled(latency / 1e6)
         if question.trigger == "tool" and not text and not draft.notes.get("shadow"):
             return Recalled(latency_us=latency)  # the same command may come a hundred times
-        receipt = make_receipt(draft, text, injected, latency, self._clock.now())
-        self._receipts.keep(receipt, _freshness(draft))
+        receipt_id, now = ids.new_id(ids.RECEIPT), self._clock.now()
+        self._receipts.keep(
+            lambda: (make_receipt(draft, text, injected, latency, now, receipt_id), draft)
+        )
         if self._hints is not None and draft.hint and text:
             self._hints.given(draft)
             self._counters.count("recall: hinted")
         if text:
-            self._told.add(question.namespaces[0], question.session_id, tuple(told_by(draft)))
+            self._told.to(question.namespaces[0], question.session_id).update(told_by(draft))
             self.own_text.injected(question.session_id, text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
-        return Recalled(text, injected, latency, receipt.receipt_id)
+        return Recalled(text, injected, latency, receipt_id)
 
     def preview(self, question: RecallQuestion, tokens: int | None = None) -> Preview:
         """What would be told to this question now, and why: no receipt is written, no session
@@ -146,29 +153,23 @@ class Recall:
         here = question.namespaces[0]
         if question.trigger == "session-start" and question.reason != "resume":
             self._told.forget(here, question.session_id)
-        told = self._told.to(here, question.session_id)
+        told = frozenset(self._told.to(here, question.session_id))
         gather(self._sources, draft, told)
         repeat = draft.about_past
         self._judge(draft, told, repeat=repeat)
         decide(draft)
-        put_in_order(draft, self._told_records(question, told) if told and not repeat else ())
-        self._leave_out(draft)
+        told_before = sorted(told) if not repeat else ()
+        put_in_order(draft, self._sources.records(question.namespaces, told_before))
+        kept = draft.kept
+        unwanted = self._left_out(lambda: _brief(draft)) if kept else {}
+        for line in kept:
+            if line.id in unwanted:
+                line.why_not = f"left out by the plugin {unwanted[line.id]}"
         if self._hints is not None and tokens is None:
             self._hints.add_to(draft)
         room = self._room(draft) if tokens is None else tokens
         text, injected = self._fitted(draft, room, headed=not told)
         return draft, "\n".join(part for part in (text, draft.hint) if part), injected
-
-    def _leave_out(self, draft: Draft) -> None:
-        """Take out the lines that a plugin does not want to be told."""
-        if draft.kept:
-            unwanted = self._left_out(lambda: _brief(draft))
-            for line in draft.kept:
-                if line.id in unwanted:
-                    line.why_not = f"left out by the plugin {unwanted[line.id]}"
-
-    def _told_records(self, question: RecallQuestion, told: frozenset[str]) -> Sequence[Record]:
-        return records(self._sources.store, question.namespaces, sorted(told))
 
     def _room(self, draft: Draft) -> int:
         if draft.question.trigger == "session-start":
@@ -180,11 +181,10 @@ class Recall:
 
     def _fitted(self, draft: Draft, tokens: int, *, headed: bool) -> tuple[str, tuple[str, ...]]:
         """The text, cut to its budget, and the memories in it."""
-        mark = fence.nonce()
         heads = _HEADS if draft.as_sections else render.RULES
-        frame = fence.fence(heads, mark)
+        frame = render.wrap(heads)
         # Whoever names a budget gets no token more; a hook's budget is for what is told.
-        room = tokens - count_tokens(frame if draft.as_sections else heads)
+        room = int(tokens * (1 - MARGIN)) - count_tokens(frame if draft.as_sections else heads)
         room -= count_tokens(draft.hint)
         chars = draft.question.limit_chars - len(frame) - len(draft.hint)
         wanted: dict[Section, list[BriefLine]] = {}
@@ -209,7 +209,7 @@ class Recall:
         if not any(texts.values()):
             return "", ()
         content = render.assemble(texts, as_sections=draft.as_sections)
-        return fence.wrap(content, mark, headed=headed), tuple(injected)
+        return render.wrap(content, headed=headed), tuple(injected)
 
     def _forms(self, line: BriefLine, draft: Draft) -> tuple[str, ...]:
         """A line as text, long and short. A memory that says what no longer holds says so, and one
@@ -234,16 +234,7 @@ class Recall:
                 forms = tuple(render.older(form) for form in forms)
             if line.note:
                 forms = tuple(render.noted(form, line.note) for form in forms)
-        return tuple(fence.disarm(form) for form in forms)
-
-
-def _freshness(draft: Draft) -> dict[str, dict[str, Freshness]]:
-    """How the memories that were found stand to their files, by namespace."""
-    seen: dict[str, dict[str, Freshness]] = {}
-    for line in draft.lines:
-        if line.record is not None:
-            seen.setdefault(line.record.namespace, {})[line.id] = line.record.freshness
-    return seen
+        return tuple(render.disarm(form) for form in forms)
 
 
 def _brief(draft: Draft) -> dict[str, Any]:
@@ -263,3 +254,60 @@ def _brief(draft: Draft) -> dict[str, Any]:
             for line in draft.kept
         ],
     }
+
+
+# --- silence on purpose: sessions to compare with -----------------------------------------------
+
+KEY_FILE = "shadow.key"
+_KEY = re.compile(r"[0-9a-f]{64}\n?")
+_KEY_BYTES = 65
+_HASHES = 2**64
+
+
+class Shadow:
+    def __init__(self, settings: Settings) -> None:
+        self._share = settings.shadow
+        self._key = b""
+        if self._share:
+            path = settings.path(KEY_FILE)
+            try:
+                self._key = _read_or_make(path)
+            except OSError as error:
+                log.warning("shadow mode is off: %s cannot be used (%s)", path, error.strerror)
+                self._share = 0.0
+
+    def silences(self, session_id: str) -> bool:
+        """Whether this session is in the shadow arm; the answer for an id never changes."""
+        if not self._share or session_id.startswith(SESSION_PREFIX):
+            return False
+        digest = hashlib.blake2b(session_id.encode(), key=self._key, digest_size=8).digest()
+        return int.from_bytes(digest) < self._share * _HASHES
+
+    def applied(
+        self, session_id: str, notes: dict[str, Any], text: str, injected: tuple[str, ...]
+    ) -> tuple[str, tuple[str, ...]]:
+        """The brief that the session gets. While shadow mode is on, `notes` of the receipt get the
+        arm and the share, and in a silent session what it would have been told."""
+        if not self._share or session_id.startswith(SESSION_PREFIX):
+            return text, injected
+        silent = self.silences(session_id)
+        notes["shadow"] = silent
+        notes["shadow_share"] = self._share
+        if not silent:
+            return text, injected
+        notes["shadow_injected"] = list(injected)
+        notes["shadow_tokens"] = count_tokens(text)
+        notes["shadow_text"] = text[:TEXT_KEPT]
+        return "", ()
+
+
+def _read_or_make(path: str) -> bytes:
+    """The key of this store. A file with anything else in it is replaced."""
+    try:
+        found = safe_files.read_whole(path, _KEY_BYTES).decode("ascii", "replace")
+    except FileNotFoundError:
+        found = ""
+    if not _KEY.fullmatch(found):
+        found = secrets.token_hex(32)
+        oslayer.replace_file(path, f"{found}\n".encode())
+    return bytes.fromhex(found.strip())

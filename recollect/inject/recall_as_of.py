@@ -1,8 +1,8 @@
-"""What would have been injected at a moment that is past: recall over memory as it was then.
+"""Recall over memory as it was at a past moment: what would have been injected then.
 
-In: the store, namespaces, a moment. Out: a Recall that answers previews. Memories come from the
-live tables and the archive, as do wishes, procedures and things; facts by the time in which they
-held. How sure or how often used something was is not kept: that is told as it is now.
+In: the store, namespaces, a moment. Out: a Recall that answers previews. Memories, preferences,
+procedures and entities come from the live tables and the archive; facts are chosen by the time in
+which they held. Confidence and access counts have no history: their current values are used.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from typing import Any
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
+from recollect.inject.draft import Sources
 from recollect.inject.feedback import Feedback
-from recollect.inject.gather import Sources
 from recollect.inject.recall import Recall
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import ReceiptWriter
 from recollect.retrieve.as_of import StoreAsOf, engine_as_of
 from recollect.retrieve.engine import QueryEmbedder
 from recollect.retrieve.graph import GraphCache
@@ -30,7 +30,7 @@ def recall_as_of(
     *,
     embedder: QueryEmbedder | None,
     feedback: Feedback,
-    receipts: Receipts,
+    receipts: ReceiptWriter,
     counters: Counters,
     settings: Settings,
 ) -> Recall:

@@ -1,15 +1,20 @@
-"""Last stage: what was told and why, as a receipt that is written after the answer is sent.
+"""Last stage: the receipt of a brief, written after the answer is sent.
 
-In: a draft and the text that was made of it. Out: a `Receipt` with the very text and every line
-that was found, with the parts of its score and the reason why it was left out; and rows of it and
-of access counts, by a thread of its own: no prompt waits for them. When the store cannot write,
-receipts are dropped and counted: they explain, they are not the truth.
+In: a draft and the text that was made from it. Out: a `Receipt` with the exact text and every line
+that was found, with the parts of its score and the reason why it was left out. A thread of its own
+writes receipts and access counts, so that no prompt waits for them. When the store cannot write,
+they are dropped and counted: receipts explain briefs, nothing depends on them. This module also
+keeps what each session was told, so that it is neither told twice nor taken for the agent's words.
 """
 
+import contextlib
+import hashlib
 import logging
 import queue
+import re
 import threading
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -28,7 +33,7 @@ _WAITING = 1000
 TEXT_KEPT = 20_000  # characters of an injected text; budgets are far below
 
 
-class Receipts:
+class ReceiptWriter:
     def __init__(self, store: Store, counters: Counters) -> None:
         self._store = store
         self._counters = counters
@@ -44,17 +49,17 @@ class Receipts:
         if self._thread.is_alive():
             self._thread.join()
 
-    def keep(
-        self, receipt: Receipt, found: Mapping[str, Mapping[str, Freshness]] | None = None
-    ) -> None:
-        """Write a receipt, and what was seen on the way: which memories were used, and how those
-        of each namespace (`found`) stand to their files."""
+    def keep(self, make: Callable[[], tuple[Receipt, Draft | None]]) -> None:
+        """Write a receipt, and what was seen on the way to its draft: which memories were used,
+        and whether the files of those that were found have changed. `make` is called in the
+        thread that writes, so that no prompt waits for it either."""
 
         def write() -> None:
+            receipt, draft = make()
             self._store.receipts.put(receipt)
             for listener in self.listeners:
                 listener(receipt)
-            for namespace, states in (found or {}).items():
+            for namespace, states in _freshness(draft).items() if draft is not None else ():
                 used = [one for one in receipt.injected if one in states]
                 known = {one: state for one, state in states.items() if state != "unknown"}
                 if receipt.created_at and (used or known):
@@ -89,14 +94,19 @@ FOUND = 4
 
 
 def make_receipt(
-    draft: Draft, text: str, injected: tuple[str, ...], latency_us: int, now: datetime
+    draft: Draft,
+    text: str,
+    injected: tuple[str, ...],
+    latency_us: int,
+    now: datetime,
+    receipt_id: str = "",
 ) -> Receipt:
     question = draft.question
     memories = [line for line in draft.lines if line.record is not None]
     others = [line for line in draft.lines if line.record is None]
     chosen = set(injected)
     return Receipt(
-        receipt_id=ids.new_id(ids.RECEIPT),
+        receipt_id=receipt_id or ids.new_id(ids.RECEIPT),
         namespace=question.namespaces[0],
         session_id=question.session_id,
         event_id=question.event_id,
@@ -117,6 +127,15 @@ def make_receipt(
         latency_us=latency_us,
         created_at=now,
     )
+
+
+def _freshness(draft: Draft) -> dict[str, dict[str, Freshness]]:
+    """Whether the files of the memories that were found have changed, by namespace."""
+    seen: dict[str, dict[str, Freshness]] = {}
+    for line in draft.lines:
+        if line.record is not None:
+            seen.setdefault(line.record.namespace, {})[line.id] = line.record.freshness
+    return seen
 
 
 def told_by(draft: Draft) -> dict[str, None]:
@@ -149,3 +168,89 @@ def _other(line: BriefLine, *, told: bool) -> dict[str, Any]:
         "injected": told and not line.why_not,
         "why_not": line.why_not,
     }
+
+
+_SESSIONS = 500
+
+
+class Told:
+    """What each session was told. Only compaction and clearing empty an agent's context, so only
+    they forget here."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
+
+    def to(self, namespace: str, session_id: str) -> set[str]:
+        """What need not be told again. Whoever tells more adds to it."""
+        key = (namespace, session_id)
+        with self._lock:
+            if key in self._told:
+                self._told.move_to_end(key)
+                return self._told[key]
+        before: set[str] = set()
+        with contextlib.suppress(StoreError):
+            # After a restart of the daemon the receipts remember.
+            page = self._store.receipts.page(namespace, session_id=session_id, limit=50)
+            for receipt in page.items:
+                before.update(receipt.injected)
+                if isinstance(receipt.detail, dict):
+                    before.update(receipt.detail.get("told", ()))
+        with self._lock:
+            known = self._told.setdefault(key, before)
+            while len(self._told) > _SESSIONS:
+                self._told.popitem(last=False)
+        return known
+
+    def forget(self, namespace: str, session_id: str) -> None:
+        """The session's context was compacted or cleared."""
+        with self._lock:
+            self._told[namespace, session_id] = set()
+
+
+LINES = 20_000
+SHORTEST = 40  # a shorter line may well be somebody's own
+
+_DRESS = re.compile(r"^[\s>*•\-–—\"'`|]++|(?<![\s\"'`|.…])[\s\"'`|.…]++$")
+_DATE = re.compile(r"^\[?\d{4}-\d\d-\d\d\]?\s*")
+_ID = re.compile(r"\s\[[0-9a-z]{5}\]$")
+
+
+class OwnText:
+    """Text that was injected, recognised when it comes back without its fence, so that a memory
+    that an agent repeats word for word does not become a new memory. What a user says is never
+    looked at: whoever says a thing again means it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[bytes, None] = OrderedDict()
+
+    def injected(self, session_id: str, text: str) -> None:
+        """Remember the lines that a session was told."""
+        with self._lock:
+            for line in text.splitlines():
+                mark = _mark(session_id, line)
+                if mark is None:
+                    continue
+                self._known[mark] = None
+                self._known.move_to_end(mark)
+            while len(self._known) > LINES:
+                self._known.popitem(last=False)
+
+    def without(self, session_id: str, text: str) -> str:
+        """What an agent says, without the lines that its session was told."""
+        if not self._known or len(text) < SHORTEST:
+            return text
+        lines = text.splitlines(keepends=True)
+        kept = [line for line in lines if _mark(session_id, line) not in self._known]
+        return text if len(kept) == len(lines) else "".join(kept)
+
+
+def _mark(session_id: str, line: str) -> bytes | None:
+    """What a line says, however it is dressed: quoted, as a list item, in other white space."""
+    bare = _DRESS.sub("", _ID.sub("", _DATE.sub("", _DRESS.sub("", line))))
+    if len(bare) < SHORTEST:
+        return None
+    said = f"{session_id}\0{' '.join(bare.lower().split())}"
+    return hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=12).digest()

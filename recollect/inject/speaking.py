@@ -1,18 +1,88 @@
-"""Third stage: the decision to speak.
+"""Third stage: the decision to speak, and in which order.
 
 In: a draft whose lines were judged. Out: each line with the probability that it will be of use and,
 where that is too small, the reason why it is not told. This is the only place that decides it. The
-numbers stand in `core/tuning.py`; where they come from: docs/decisions/brief.md.
+numbers stand in `core/tuning.py`; where they come from: docs/decisions/brief.md. What kind of
+prompt it is (about the past, or only carrying the conversation on) is a feature of that decision.
+Then what only repeats another line is left out, and the newer of two comes before the older.
 """
 
 import math
+import os
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
+from recollect.core import safe_files
+from recollect.core.text_words import STOP_WORDS
+from recollect.core.text_words import words as words_in
 from recollect.core.tuning import MATCHING, NOTES, SPEAKING, Speaking
-from recollect.core.values import Fact
+from recollect.core.values import Fact, Record
 from recollect.ingest.turns import UNANSWERED
+from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft
-from recollect.inject.prompt_kind import only_publishes
+from recollect.retrieve.query import parse
 from recollect.work.terms import terms
+
+_WEIGHTS = os.path.join(os.path.dirname(__file__), "idle_prompts.f32")
+_WEIGHT_BYTES = 4 * 385
+_PAST = re.compile(
+    r"\b(?:remember (?:when|how|what|that|the|our|why)|do you (?:remember|recall)"
+    r"|recall (?:when|how|what|why)|(?:what|how|why|where|when|which \w{1,30}) did (?:we|i|you)"
+    r"|remind me|where (?:we|i) (?:left|were|stopped)|where (?:were|was) (?:we|i)"
+    r"|last time|the other (?:day|time)|(?:we|i) (?:already|previously)"
+    r"|as we (?:did|decided|discussed)|earlier (?:we|you|today|this week)"
+    r"|have we (?:ever|already)|did we (?:ever|already|decide|agree|settle|choose)|when did)\b",
+    re.IGNORECASE,
+)
+_PUBLISHING = frozenset(
+    ("commit", "push", "merge", "rebase", "tag", "pr", "pull", "request", "branch", "message",
+     "open", "create", "changes", "please", "now", "ok", "yes")
+)  # fmt: skip
+# Words that a question about the past may hold and that name nothing to look for.
+_ABOUT_TIME = frozenset(
+    ("leave", "left", "off", "stop", "stopped", "work", "working", "worked", "do", "doing", "done",
+     "yesterday", "today", "session", "last", "time", "again", "week", "morning", "please", "pick",
+     "continue", "start", "back", "things", "stuff")
+)  # fmt: skip
+
+
+def asks_about_past(text: str) -> bool:
+    return _PAST.search(text[:4000]) is not None
+
+
+def names_nothing(text: str) -> bool:
+    """Whether a question about the past names nothing to look for ("where were we?")."""
+    rest = _PAST.sub(" ", text[:4000])
+    return all(word in STOP_WORDS or word in _ABOUT_TIME for word in parse(rest).words)
+
+
+def only_publishes(text: str) -> bool:
+    """Whether a prompt asks to commit or publish what was done, and nothing else: then the work is
+    over."""
+    own = [word for word in parse(text[:1000]).words if word not in STOP_WORDS]
+    return bool(own) and all(word in _PUBLISHING for word in own)
+
+
+def idleness(text: str, vector: Any) -> float:
+    """Between 0 and 1: how likely a prompt only carries the conversation on ("ok, go on"). By its
+    meaning, with weights that `tests/bench/fit_idle_prompts.py` fits on labelled prompts; without
+    a vector, by how many words mean something."""
+    if vector is None:
+        words = parse(text[:1000]).words
+        own = [word for word in words if word not in STOP_WORDS and len(word) > 1]
+        return {0: 1.0, 1: 0.6}.get(len(own), 0.0)
+    weights = _weights()
+    return 1 / (1 + math.exp(-(float(vector @ weights[:-1]) + float(weights[-1]))))
+
+
+@cache
+def _weights() -> Any:
+    import numpy as np
+
+    return np.frombuffer(safe_files.read_whole(_WEIGHTS, _WEIGHT_BYTES), dtype="<f4")
+
 
 MOST_NOTES = 2
 MOST_ABOUT_PAST = 8
@@ -29,6 +99,8 @@ def decide(draft: Draft) -> None:
             continue  # found while the index is filled: near enough, or it would not be here
         elif line.section == "procedures" and not line.by_action and not draft.asked_on_purpose:
             line.why_not = "its action is not asked for"
+        elif line.section == "rules" and draft.as_sections:
+            continue  # what is wanted comes along with every answer
         elif _is_of_commands(line) and not draft.asked_on_purpose:
             line.why_not = "read off commands: the line about runs has it"
         elif not line.by_action:
@@ -126,3 +198,98 @@ def weight_of_prompt(text: str, *, later: bool, idle: float, by: Speaking = SPEA
 
 def _probability(logit: float) -> float:
     return 1 / (1 + math.exp(-logit))
+
+
+FEWEST = 3  # words of a title, for likeness to mean something
+ALIKE = 0.7  # the share of words that two titles have in common
+RESTATED = 0.6  # the share of its words that were told as rules
+REPEATS = "says the same as another one"
+
+
+def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
+    """Mark what repeats something before it or something told, and move what is newer up."""
+    whole = draft.question.trigger == "session-start"
+    _drop_restated(draft)
+    before = list(told)
+    kept: list[tuple[BriefLine, Record]] = []
+    for line in draft.kept:
+        if line.record is None:
+            continue
+        if any(_repeats(line.record, other, whole=whole) for other in before):
+            line.why_not = REPEATS
+        else:
+            before.append(line.record)
+            kept.append((line, line.record))
+    if not whole:
+        _move_newest_first(kept)
+    moved = (line for line, _ in kept)
+    draft.lines = [
+        next(moved) if line.record is not None and not line.why_not else line
+        for line in draft.lines
+    ]
+
+
+def _drop_restated(draft: Draft) -> None:
+    """What a turn or a session came to is no news when it is a rule that is told anyway."""
+    told: set[str] = set()
+    derived = []
+    for line in draft.kept:
+        words = set(words_in(render.forms(line, as_sections=True)[0]))
+        if line.section == "rules":
+            told |= words
+        if line.section == "state" or (line.record and not line.record.traits.is_belief):
+            derived.append((line, words))
+    for line, words in derived:
+        if len(words & told) >= RESTATED * len(words):
+            line.why_not = REPEATS
+
+
+def _move_newest_first(lines: list[tuple[BriefLine, Record]]) -> None:
+    """Move what is newer before the older ones that say nearly the same, and mark those that are
+    of the same day: their dates do not tell."""
+    for at in range(1, len(lines)):
+        newer = lines[at][1]
+        place = next((n for n in range(at) if _renews(newer, lines[n][1])), None)
+        if place is not None:
+            lines.insert(place, lines.pop(at))
+    for at, (_, newer) in enumerate(lines):
+        for line, other in lines[at + 1 :]:
+            same_day = newer.valid_from.date() == other.valid_from.date()
+            line.older = line.older or (same_day and _renews(newer, other))
+
+
+def _renews(newer: Record, older: Record) -> bool:
+    """Whether one says nearly the same as another, and later."""
+    if newer.traits.is_summary or older.traits.is_summary:
+        return False  # of a session: it says what its turns say
+    if newer.valid_from <= older.valid_from:
+        return False
+    mine, theirs = _title(newer), _title(older)
+    enough = min(len(mine.split()), len(theirs.split())) >= FEWEST
+    return enough and _overlap(mine, theirs) >= ALIKE
+
+
+def _repeats(record: Record, other: Record, *, whole: bool) -> bool:
+    if record.record_id == other.record_id:
+        return False
+    mine, theirs = _title(record), _title(other)
+    together = not set(record.source_event_ids).isdisjoint(other.source_event_ids)
+    kinds = (record.traits, other.traits)
+    if all(kind.is_turn for kind in kinds):
+        texts = ((record.summary, other.summary), (record.detail, other.detail))
+        return mine == theirs and all(a.lower().split() == b.lower().split() for a, b in texts)
+    if any(kind.is_turn for kind in kinds):
+        return together and (whole or not any(kind.is_summary for kind in kinds))
+    if all(kind.is_summary for kind in kinds):
+        return False
+    return mine == theirs or (together and _overlap(mine, theirs) >= ALIKE)
+
+
+def _overlap(one: str, other: str) -> float:
+    """Of the shorter title's words, the share that the longer one has too."""
+    mine, theirs = set(one.split()), set(other.split())
+    return len(mine & theirs) / max(1, min(len(mine), len(theirs)))
+
+
+def _title(record: Record) -> str:
+    return " ".join(record.title.lower().split()).strip(".!… ")

@@ -47,13 +47,15 @@ _background = BoundedThreads(2, "recollect-trees", hung_s=BACKGROUND_S)
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
-def cite(paths: Iterable[str], where: str | None) -> tuple[Citation, ...]:
+def cite(
+    paths: Iterable[str], where: str | None, patience_s: float = BACKGROUND_S
+) -> tuple[Citation, ...]:
     """The files among these paths that lie in the work tree around `where`, with their content's
     digest and the commit that was checked out. At most a few, small ones; never raises."""
     if not where or not where.startswith("/"):
         return ()
     try:
-        return in_background(_cite, tuple(paths), where)
+        return _background.run(patience_s, _cite, tuple(paths), where)
     except Late:
         return ()
 

@@ -5,11 +5,12 @@ requests of the agent for permissions, files and terminals are refused. A crash 
 """
 
 import asyncio
-import contextlib
 import json
 import shlex
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from recollect import __version__
 from recollect.core.errors import ProviderDown, ProviderError, ProviderRefused
@@ -24,8 +25,76 @@ from recollect.llm.child_process import WORDS_S, ChildProcess, started
 AGENTS: dict[Purpose, str] = {
     "extract": COMPRESSOR, "judge": RECONCILER, "compact": COMPRESSOR, "distil": COMPRESSOR,
 }  # fmt: skip
+PROTOCOL_VERSION = 1
 MOST_NOISE = 200  # lines that are not protocol; more of them, and it is no agent
 MOST_LINE = 4 << 20
+SIGN_IN = -32000
+NOT_OFFERED = -32601
+
+
+class _Struct(msgspec.Struct, rename="camel"):
+    """A value of the protocol: what we read of it."""
+
+
+class _Choice(_Struct):
+    value: str = ""
+    options: tuple["_Choice", ...] = ()  # of a group
+
+
+class _ConfigOption(_Struct):
+    id: str
+    category: str | None = None
+    options: tuple[_Choice, ...] = ()
+
+
+class _Session(_Struct):
+    session_id: str
+    config_options: tuple[_ConfigOption, ...] | None = None
+
+
+class _Usage(_Struct):
+    input_tokens: int
+    output_tokens: int
+    thought_tokens: int | None = None
+    cached_read_tokens: int | None = None
+    cached_write_tokens: int | None = None
+
+
+class _Ended(_Struct):
+    stop_reason: str
+    usage: _Usage | None = None
+
+
+class _Content(_Struct):
+    type: str = ""
+    text: str = ""
+
+
+class _Update(_Struct):
+    session_update: str
+    content: Any = None
+
+
+class _Updated(_Struct):
+    update: _Update
+
+
+class _Error(_Struct):
+    code: int
+    message: str = ""
+
+
+class _Message(_Struct):
+    """A request, a notification or an answer."""
+
+    id: int | str | None = None
+    method: str | None = None
+    params: Any = None
+    result: Any = None
+    error: _Error | None = None
+
+
+S = TypeVar("S", bound=_Struct)
 
 
 class AcpProvider:
@@ -79,58 +148,39 @@ class AcpProvider:
                 await asyncio.gather(turn, end, return_exceptions=True)
 
     async def _turn(self, child: ChildProcess, request: ModelRequest) -> Completion:
-        import acp
-        from acp.schema import ClientCapabilities, Implementation
+        connection = _Connection(child, request.max_tokens)
+        await connection.ask(
+            "initialize",
+            _Struct,
+            protocolVersion=PROTOCOL_VERSION,
+            clientCapabilities={},  # no files, no terminal
+            clientInfo={"name": "recollect", "version": __version__},
+        )
+        session = await connection.ask("session/new", _Session, cwd=self._directory, mcpServers=[])
+        if self._wanted:
+            await self._pin(connection, session)
+        text = f"{request.system}\n\n{request.prompt}" if request.system else request.prompt
+        blocks = [{"type": "text", "text": text}]
+        ended = await connection.ask(
+            "session/prompt", _Ended, sessionId=session.session_id, prompt=blocks
+        )
+        return self._completion(ended, connection.said, text)
 
-        listener = _listener(request.max_tokens)
-        transport = _Lines(child)
-        connection = acp.connect_to_agent(listener, transport)
-        try:
-            await connection.initialize(
-                protocol_version=acp.PROTOCOL_VERSION,
-                client_capabilities=ClientCapabilities(),  # no files, no terminal
-                client_info=Implementation(name="recollect", version=__version__),
-            )
-            session = await connection.new_session(cwd=self._directory, mcp_servers=[])
-            if self._wanted:
-                await self._pin(connection, session)
-            text = f"{request.system}\n\n{request.prompt}" if request.system else request.prompt
-            asked = asyncio.create_task(
-                connection.prompt(session_id=session.session_id, prompt=[acp.text_block(text)])
-            )
-            too_long = asyncio.create_task(listener.too_long.wait())
-            try:
-                await asyncio.wait((asked, too_long), return_when=asyncio.FIRST_COMPLETED)
-                if listener.too_long.is_set():
-                    raise ProviderRefused(
-                        f"the agent said more than {request.max_tokens} tokens", spent=True
-                    )
-                return self._completion(await asked, listener.text, text)
-            finally:
-                for task in (asked, too_long):
-                    task.cancel()
-                await asyncio.gather(asked, too_long, return_exceptions=True)
-        except (acp.RequestError, ValueError, TypeError, AttributeError) as error:
-            raise transport.problem or _explained(error) from None
-        except ConnectionError:
-            if transport.problem:
-                raise transport.problem from None
-            raise
-        finally:
-            with contextlib.suppress(Exception):
-                await connection.close()
-
-    async def _pin(self, connection: Any, session: Any) -> None:
+    async def _pin(self, connection: "_Connection", session: _Session) -> None:
         """Set the requested model, or fail when it is not available."""
         offered: list[str] = []
         for option in session.config_options or ():
-            if option.category != "model" or not hasattr(option, "options"):
+            if option.category != "model":
                 continue
             for one in option.options:
-                offered += [each.value for each in getattr(one, "options", [one])]
+                offered += [each.value for each in one.options or (one,)]
             if self._wanted in offered:
-                await connection.set_config_option(
-                    config_id=option.id, session_id=session.session_id, value=self._wanted
+                await connection.ask(
+                    "session/set_config_option",
+                    _Struct,
+                    sessionId=session.session_id,
+                    configId=option.id,
+                    value=self._wanted,
                 )
                 return
         told = ", ".join(offered[:20]) or "none to choose from"
@@ -139,12 +189,12 @@ class AcpProvider:
             hint="Change or remove the setting `llm_model`.",
         )
 
-    def _completion(self, response: Any, said: str, asked: str) -> Completion:
-        if response.stop_reason == "refusal":
+    def _completion(self, ended: _Ended, said: str, asked: str) -> Completion:
+        if ended.stop_reason == "refusal":
             raise ProviderRefused("the agent refused to answer", spent=True)
-        if response.stop_reason == "cancelled":
+        if ended.stop_reason == "cancelled":
             raise ProviderDown("the agent gave up its turn")
-        usage = response.usage
+        usage = ended.usage
         if usage is None:
             tokens_in = count_tokens(asked) + self._own_tokens
             return Completion(said, self.model, tokens_in, count_tokens(said), True)
@@ -156,31 +206,73 @@ class AcpProvider:
         )
 
 
-class _Lines:
-    """The child's pipes as messages. Other output is ignored, up to a limit."""
+class _Connection:
+    """One question after the other, as JSON-RPC over the child's pipes. Meanwhile the answer is
+    collected, and whatever the agent asks for is refused."""
 
-    def __init__(self, child: ChildProcess) -> None:
+    def __init__(self, child: ChildProcess, max_tokens: int) -> None:
         self._child = child
+        self._left = self._max_tokens = max_tokens
         self._noise = 0
-        self.problem: ProviderError | None = None
+        self._asked = 0
+        self.said = ""
 
-    async def send(self, message: dict[str, Any]) -> None:
-        self._child.stdin.write(json.dumps(message).encode() + b"\n")
+    async def ask(self, method: str, expected: type[S], **params: Any) -> S:
+        number, self._asked = self._asked, self._asked + 1
+        await self._send({"id": number, "method": method, "params": params})
+        while True:
+            message = await self._receive()
+            if message.method is not None:
+                await self._answer(message)
+            elif message.id == number:
+                if message.error is not None:
+                    raise _explained(message.error)
+                try:
+                    return msgspec.convert(message.result, expected)
+                except msgspec.ValidationError:
+                    raise ProviderDown(
+                        "the agent answered in a form that is not the protocol's"
+                    ) from None
+
+    async def _answer(self, message: _Message) -> None:
+        if message.id is None:
+            return
+        if message.method == "session/request_permission":
+            outcome = {"outcome": {"outcome": "cancelled"}}
+            await self._send({"id": message.id, "result": outcome})
+        else:
+            error = {"code": NOT_OFFERED, "message": "not offered to this agent"}
+            await self._send({"id": message.id, "error": error})
+
+    def _collect(self, update: _Update) -> None:
+        if update.session_update != "agent_message_chunk":
+            return
+        content = msgspec.convert(update.content, _Content)
+        if content.type == "text":
+            self.said += content.text
+            self._left -= count_tokens(content.text)
+        if self._left < 0:
+            raise ProviderRefused(f"the agent said more than {self._max_tokens} tokens", spent=True)
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        line = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self._child.stdin.write(line + b"\n")
         await self._child.stdin.drain()
 
-    async def receive(self) -> dict[str, Any] | None:
+    async def _receive(self) -> _Message:
+        """The next message of the protocol. Other output is ignored, up to a limit."""
         while line := await self._line():
-            message = _message(line)
-            if message is not None:
-                return message
-            self._noise += 1
+            try:
+                message = msgspec.json.decode(line, type=_Message)
+                if message.method == "session/update":
+                    self._collect(msgspec.convert(message.params, _Updated).update)
+                else:
+                    return message
+            except (msgspec.MsgspecError, RecursionError):
+                self._noise += 1
             if self._noise > MOST_NOISE:
-                self.problem = ProviderDown("what runs there does not speak the protocol")
-                return None
-        return None
-
-    async def close(self) -> None:
-        self._child.stdin.close()
+                raise ProviderDown("what runs there does not speak the protocol")
+        raise ConnectionError("the agent closed its output")
 
     async def _line(self) -> bytes:
         line = b""
@@ -191,72 +283,11 @@ class _Lines:
                 return line + error.partial
             except asyncio.LimitOverrunError as error:
                 line += await self._child.stdout.readexactly(error.consumed)
-        self.problem = ProviderRefused("the agent sent a line without end", spent=True)
-        return b""
+        raise ProviderRefused("the agent sent a line without end", spent=True)
 
 
-def _message(line: bytes) -> dict[str, Any] | None:
-    """A message that the protocol package accepts; it would write others into the log."""
-    from acp.schema import SessionNotification
-
-    try:
-        message = json.loads(line)
-        if not isinstance(message, dict) or not isinstance(message.get("method", ""), str):
-            return None
-        if message.get("method") == "session/update":
-            SessionNotification.model_validate(message.get("params"))
-        if "method" not in message and type(message.get("id")) is not int:
-            return None
-        if not isinstance(message.get("error", {}), dict):
-            return None
-    except (ValueError, RecursionError):  # not JSON, or not of the protocol
-        return None
-    return message
-
-
-def _listener(max_tokens: int) -> Any:
-    """Collects the answer and refuses every request."""
-    import acp
-    from acp.schema import DeniedOutcome, RequestPermissionResponse
-
-    class Listener:
-        def __init__(self) -> None:
-            self.text = ""
-            self.tokens = 0
-            self.too_long = asyncio.Event()
-
-        async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
-            if update.session_update != "agent_message_chunk" or update.content.type != "text":
-                return
-            self.tokens += count_tokens(update.content.text)
-            if self.tokens > max_tokens:
-                self.too_long.set()
-            else:
-                self.text += update.content.text
-
-        async def request_permission(self, **_: Any) -> RequestPermissionResponse:
-            return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
-
-        async def _refuse(self, *_: Any, **__: Any) -> Any:
-            raise acp.RequestError.method_not_found("not offered to this agent")
-
-        read_text_file = write_text_file = create_terminal = terminal_output = _refuse
-        release_terminal = wait_for_terminal_exit = kill_terminal = _refuse
-        create_elicitation = ext_method = _refuse
-
-        async def complete_elicitation(self, **_: Any) -> None:
-            return
-
-        async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-            return
-
-    return Listener()
-
-
-def _explained(error: Exception) -> ProviderError:
-    code = getattr(error, "code", None)
-    if code == -32000:
+def _explained(error: _Error) -> ProviderError:
+    if error.code == SIGN_IN:
         return ProviderRefused("the agent wants you to sign in", hint="Sign in to it, then retry.")
-    if code is not None:
-        return ProviderDown(f"the agent answered with an error: {api_keys.without(str(error), '')}")
-    return ProviderDown("the agent answered in a form that is not the protocol's")
+    told = api_keys.without(error.message, "")
+    return ProviderDown(f"the agent answered with an error: {told}")

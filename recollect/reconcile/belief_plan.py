@@ -14,7 +14,7 @@ the user's own words do any of this, and only to what was said before them.
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -128,7 +128,7 @@ class _Planner:
         done = [
             ClusterPlan(
                 tuple(
-                    EmbeddedRecord(self._written.get(one.record.record_id, one.record), one.vectors)
+                    replace(one, record=self._written.get(one.record.record_id, one.record))
                     for one in plan.members
                 ),
                 plan.fusion,
@@ -140,7 +140,6 @@ class _Planner:
 
     def _take(self, one: EmbeddedRecord, ends: Sequence[EndClaim]) -> None:
         record = self._written[one.record.record_id]
-        vector = one.vectors[0] if one.vectors else None
         if record.state == "current":
             self._confirm_proposed(record)
         may_change = record.state == "current" or record.confidence >= PROPOSED
@@ -149,7 +148,7 @@ class _Planner:
                 for older in list(self._held.values()):
                     if _is_before(older, record) and _replaces(record, older):
                         self._replace(older, record)
-            self._end_meant(record, [end.ends for end in ends], vector)
+            self._end_meant(record, [end.ends for end in ends], one)
         if self._written[record.record_id].state != "ended":
             self._held[record.record_id] = self._written[record.record_id]
 
@@ -163,18 +162,18 @@ class _Planner:
             )  # fmt: skip
             self._changes[known.record_id] = change
 
-    def _end_meant(self, record: Record, old: Sequence[str], vector: bytes | None) -> None:
+    def _end_meant(self, record: Record, old: Sequence[str], made: EmbeddedRecord) -> None:
         """End what a statement ends, and dispute what it may end."""
         held = [
             one for one in self._held.values() if _is_before(one, record) and _may_end(record, one)
         ]
         text = f"{record.title} {record.summary}"
-        if vector is not None:
+        if made.vectors:
             turns = stating_turns(self._store, self._namespace, record.valid_from)
             held += [one for one in turns if _is_before(one, record)]
         unread = record.record_id in self._unread
         unsure = record.state == "proposed"
-        found = self._meant(held, text, old, vector, unsure=unsure, unread=unread)
+        found = self._meant(held, text, old, made, unsure=unsure, unread=unread)
         standing = [share for one, share in found if one.stands and one.traits.is_belief]
         certain = sum(share for _, share in found) >= ENDINGS.clear
         is_clear = not standing or (len(standing) == 1 and standing[0] >= ENDINGS.clear / 2)
@@ -201,7 +200,7 @@ class _Planner:
         held: Sequence[Record],
         text: str,
         old: Sequence[str],
-        vector: bytes | None,
+        made: EmbeddedRecord | None,
         *,
         unsure: bool,
         unread: bool = False,
@@ -213,9 +212,9 @@ class _Planner:
         if names:
             held = [one for one in held if any(name <= words_of(one) for name in names)]
         near = _by_words(held, text)
-        if vector is not None:
-            near.update(cosines(self._store, held, vector))
-            near.update(self._near_in_batch(held, vector))
+        if made is not None and made.vectors:
+            near.update(cosines(self._store, held, made.vectors[0], made.model))
+            near.update(self._near_in_batch(held, made.vectors[0]))
         new = read(text)
         older = [read(one.title) for one in held]
         scores = [

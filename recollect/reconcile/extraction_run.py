@@ -34,6 +34,7 @@ from recollect.core.values import (
     ExtractionRun,
     RunOutcome,
 )
+from recollect.embedding.embedder import model_of
 from recollect.extract.breaker import Breaker, JudgeBreaker
 from recollect.extract.condense import OVERSIZED, Condenser
 from recollect.extract.interface import (
@@ -56,7 +57,7 @@ from recollect.reconcile.dedupe import (
     by_similarity,
     direct,
 )
-from recollect.reconcile.judge import Judge
+from recollect.reconcile.judge import MergeJudge
 from recollect.reconcile.promotion import promote
 from recollect.reconcile.push import Knowledge, Pushed, push
 from recollect.reconcile.record_vectors import RecordEmbedder, prepared
@@ -208,7 +209,11 @@ class ExtractionWorker:
             where = {
                 one.event.session_id: one.event.source.project_path or "" for one in batch.events
             }
-            made = [self._made(candidate, where) for candidate in extraction.candidates]
+            made = [
+                self._made(candidate, where)
+                for candidate in extraction.candidates
+                if candidate.record.record_id not in extraction.reworded
+            ]
             perhaps = [self._made(candidate, where) for candidate in unread(extraction, batch)]
         with self._timed(counts, "dedupe"):
             decisions = self._dedupe(batch.namespace, made, extraction.derived, judge, counts)
@@ -226,6 +231,12 @@ class ExtractionWorker:
                 turns=extraction.turns,
                 checkpoints=extraction.checkpoints,
                 knowledge=self._knowledge,
+                reworded=[
+                    one.record
+                    for one in extraction.candidates
+                    if one.record.record_id in extraction.reworded
+                ],
+                ended=extraction.ended,
             )
         self._settle(batch, choice, counts, decisions, pushed)
         self._notify(batch.namespace, pushed)
@@ -269,7 +280,8 @@ class ExtractionWorker:
         """Add what rules derive from events, whoever extracts the rest: summaries, checkpoints,
         procedures, and what the user asked for in plain words."""
         plain = self._rules.extract(batch)
-        derived = tuple(one for one in plain.candidates if one.record.record_id in plain.derived)
+        kept = plain.derived | plain.reworded
+        derived = tuple(one for one in plain.candidates if one.record.record_id in kept)
         claims = tuple(
             one
             for one in plain.claims
@@ -281,6 +293,8 @@ class ExtractionWorker:
             claims=(*found.claims, *claims),
             checkpoints=plain.checkpoints,
             derived=plain.derived,
+            reworded=plain.reworded,
+            ended=plain.ended,
             turns=plain.turns,
         )
 
@@ -291,7 +305,7 @@ class ExtractionWorker:
         if record.files and not record.citations:
             cited = self._cite(record.files, where.get(record.session_id or ""))
             record = msgspec.structs.replace(record, citations=cited)
-        return EmbeddedRecord(record, vectors)
+        return EmbeddedRecord(record, vectors, model_of(self._embedder))
 
     def _dedupe(
         self,
@@ -316,7 +330,7 @@ class ExtractionWorker:
                 self._store,
                 namespace,
                 fresh,
-                Judge(judge),
+                MergeJudge(judge),
                 self._judging,
                 self._embedder,
             )

@@ -13,13 +13,15 @@ from recollect.core.errors import RecollectError
 from recollect.core.values import Checkpoint, Record
 from recollect.embedding.embedder import vector_rows
 from recollect.extract.interface import Claim, Dropped
+from recollect.extract.rules.store_reads import OURSELVES
 from recollect.reconcile.belief_changes import BeliefChange, apply
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord, PlannedMerge
 from recollect.store.interface import Batch, Store, Transaction
 
 log = logging.getLogger(__name__)
 
-ACTOR = "recollect"
+ACTOR = OURSELVES
+_SETTLED = "later turns of the session changed it"
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,19 @@ def push(
     checkpoints: Sequence[Checkpoint] = (),
     knowledge: Knowledge | None = None,
     changes: Sequence[BeliefChange] = (),
+    reworded: Sequence[Record] = (),
+    ended: Sequence[str] = (),
 ) -> Pushed:
     """Raises StoreError when the transaction itself failed: then nothing was written."""
     learned = knowledge(batch.namespace, claims, turns or {}) if knowledge and claims else None
-    return store.transaction(lambda tx: _push(tx, batch, plans, checkpoints, learned, changes))
+
+    def work(tx: Transaction) -> Pushed:
+        done = _push(tx, batch, plans, checkpoints, learned, changes)
+        if done.finished:
+            _settle(tx, batch.namespace, reworded, ended, done)
+        return done
+
+    return store.transaction(work)
 
 
 def _push(
@@ -113,6 +124,31 @@ def _push(
     return done
 
 
+def _settle(
+    tx: Transaction,
+    namespace: str,
+    reworded: Sequence[Record],
+    ended: Sequence[str],
+    done: Pushed,
+) -> None:
+    """Bring notes of earlier turns to the state of their session: new words, or the archive."""
+    there = {one.record_id for one in tx.records(namespace, [one.record_id for one in reworded])}
+    changed = [one for one in reworded if one.record_id in there]
+    gone = [one.record_id for one in tx.records(namespace, ended)]
+    try:
+        if changed:
+            targets = [one.record_id for one in changed]
+            operation = tx.log("supersede", namespace, ACTOR, targets=targets, reason=_SETTLED)
+            done.changed += tx.attempt(lambda: tx.change_records(changed, operation))
+        if gone:
+            operation = tx.log("supersede", namespace, ACTOR, targets=gone, reason=_SETTLED)
+            tx.attempt(lambda: tx.delete_records(operation))
+            done.displaced += gone
+    except RecollectError as error:
+        done.reasons.append(str(error))
+        log.error("notes were not settled: %s", error)
+
+
 def _cluster(tx: Transaction, namespace: str, plan: ClusterPlan) -> Pushed:
     done = Pushed()
     fusion = plan.fusion if plan.fusion and _unchanged(tx, namespace, plan.fusion) else None
@@ -133,7 +169,7 @@ def _fuse(tx: Transaction, namespace: str, fusion: PlannedMerge, done: Pushed) -
     )  # fmt: skip
     tx.delete_records(operation)
     done.written = [one for one in done.written if one.record_id not in gone]
-    vectors = vector_rows(record, fusion.made.vectors)
+    vectors = vector_rows(record, fusion.made.vectors, fusion.made.model)
     done.written.append(tx.put_record(record, operation.op_id, vectors=vectors))
     done.displaced += [one.record_id for one in fusion.stored]
     done.merged += 1
@@ -148,4 +184,5 @@ def _unchanged(tx: Transaction, namespace: str, fusion: PlannedMerge) -> bool:
 
 
 def _put(tx: Transaction, one: EmbeddedRecord, *, derived: bool) -> Record:
-    return tx.put_record(one.record, vectors=vector_rows(one.record, one.vectors), over=derived)
+    vectors = vector_rows(one.record, one.vectors, one.model)
+    return tx.put_record(one.record, vectors=vectors, over=derived)

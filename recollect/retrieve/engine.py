@@ -6,22 +6,55 @@ is not an error: the ranking then goes by words alone, and `left_out` says why.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
-from recollect.core.tuning import FLOOR, SEARCH, Floor, SearchWeights
-from recollect.retrieve import candidates
-from recollect.retrieve.dates import Span, anchors_in, spans_in
+from recollect.core.settings import Fusion
+from recollect.core.tuning import AS_IT_IS, FLOOR, GRAPH, SEARCH, Floor, SearchWeights
+from recollect.retrieve import rank
 from recollect.retrieve.index import Document, Index
-from recollect.retrieve.query import Query, Terms, parse, weigh
-from recollect.retrieve.rank import stem_numbers
-from recollect.retrieve.results import Fusion, Mode, Ranked, rows
-from recollect.retrieve.score import IndexQuery, Signals, confidence, gather, near_by_chance
+from recollect.retrieve.query import Query, QueryTerms, Span, anchors_in, parse, spans_in, weigh
+from recollect.retrieve.rank import Floats, stem_numbers
+from recollect.retrieve.score import (
+    IndexQuery,
+    ScoredDocuments,
+    Signals,
+    confidence,
+    gather,
+    near_by_chance,
+)
+
+Mode = Literal["hybrid", "keyword", "semantic"]
+
+DEPTH = 4  # rank fusion reads this many times the limit from each ranking
+K = 60  # of rank fusion
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    id: str
+    namespace: str
+    score: float
+    parts: dict[str, float]  # the signals before weighting
+
+
+@dataclass(frozen=True)
+class Ranked:
+    results: tuple[Result, ...]
+    confidence: float  # compared with the floor
+    stages: dict[str, float]  # CPU seconds by stage
+    semantic: bool  # whether vectors were used
+    left_out: dict[str, str] = field(default_factory=dict)  # what was not used, and why
+    vector: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
+    by_chance: float = 0.0  # a cosine that means nothing in a store of this size
+
 
 _NO_VECTORS = "no memory here has a vector yet"
 _DAY_US = 86_400_000_000
@@ -95,7 +128,7 @@ class SearchEngine:
 
     def floor(self, semantic: bool) -> float:
         """The confidence that an answer needs, with vectors or by words alone."""
-        return self._floor.threshold(semantic)
+        return self._floor.hybrid if semantic else self._floor.lexical
 
     @property
     def weights(self) -> SearchWeights:
@@ -120,6 +153,8 @@ class SearchEngine:
         limit: int = 10,
         mode: Mode = "hybrid",
         fusion: Fusion = "linear",
+        k: int = K,
+        depth: int = DEPTH,
         floor: bool = True,
         now: int | None = None,
         weights: SearchWeights | None = None,
@@ -130,7 +165,7 @@ class SearchEngine:
         `now` (microseconds since 1970) resolves phrases such as "last week" and ranks recent
         memories a little higher; their age is measured from the end of its day, so that the same
         prompt gives the same scores all day. `reached` holds the memories that the graph leads to,
-        each with a bonus between 0 and 1.
+        each with a bonus between 0 and 1. `k` and `depth` are of rank fusion (`fusion="rrf"`).
         """
         weights = weights or self._weights
         asked = self._prepare(text, namespaces, mode, now)
@@ -141,11 +176,11 @@ class SearchEngine:
             asked.watch.mark("score")
             vectors = sum(index.vectors.count for index in found.values()) if semantic else 0
             sure = confidence(scored, terms, vectors, self._floor)
-            least = self._floor.threshold(semantic)
+            least = self.floor(semantic)
             if floor and sure < least:
                 asked.left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
                 scored, found = [], {}
-            results = rows(found, scored, mode, fusion, semantic, limit)
+            results = rows(found, scored, mode, fusion, semantic, limit, k, depth)
             asked.watch.mark("fuse")
         return Ranked(
             results,
@@ -185,9 +220,9 @@ class SearchEngine:
         namespaces: Sequence[str],
         weights: SearchWeights,
         reached: Mapping[str, float] | None,
-    ) -> tuple[dict[str, Index], Terms, list[Signals]]:
-        found = self._found(namespaces)
-        if asked.vector is not None and not _have_vectors(found):  # the last one was just removed
+    ) -> tuple[dict[str, Index], QueryTerms, list[Signals]]:
+        found = {name: self._indexes[name] for name in namespaces if name in self._indexes}
+        if asked.vector is not None and not self._have_vectors(namespaces):  # just removed
             asked.left_out["semantic"], asked.vector = _NO_VECTORS, None
         terms = weigh(asked.query, list(found.values()))
         asked.watch.mark("weigh")
@@ -200,16 +235,13 @@ class SearchEngine:
                 asked.vector,
                 None if asked.now is None else (asked.now // _DAY_US + 1) * _DAY_US,
                 asked.spans,
-                _documents(index, reached),
+                _documents(index, reached) if reached else None,
+                getattr(self._embedder, "scale", AS_IT_IS),
             )
             chosen = _candidates(index, question, asked.watch)
             signals.append(gather(index, question, chosen, weights))
             asked.watch.mark("score")
         return found, terms, signals
-
-    def _found(self, namespaces: Sequence[str]) -> dict[str, Index]:
-        with self._lock:
-            return {name: self._indexes[name] for name in namespaces if name in self._indexes}
 
     def _spans(self, text: str, namespaces: Sequence[str], now: int | None) -> tuple[Span, ...]:
         """The times that a prompt names. "Before the migration" means before the memory that
@@ -226,6 +258,11 @@ class SearchEngine:
                     spans.append(Span(0, moment) if side == "before" else Span(moment, now))
         return tuple(spans)
 
+    def _have_vectors(self, namespaces: Sequence[str]) -> bool:
+        with self._lock:
+            found = (self._indexes[name] for name in namespaces if name in self._indexes)
+            return any(one.vectors.count for one in found)
+
     def vector(self, text: str) -> NDArray[np.float32] | None:
         """The vector of a prompt, for searches outside the engine; None without a model."""
         return self._vector(parse(text), {})
@@ -237,7 +274,7 @@ class SearchEngine:
             left_out["semantic"] = "no embedder"
         elif not self._embedder.ready:
             left_out["semantic"] = "the model is not loaded"
-        elif namespaces is not None and not _have_vectors(self._found(namespaces)):
+        elif namespaces is not None and not self._have_vectors(namespaces):
             # Embedding is most of the time of a search, and would change nothing.
             left_out["semantic"] = _NO_VECTORS
         else:
@@ -264,16 +301,12 @@ class _Prompt:
     watch: "_Watch"
 
 
-def _have_vectors(found: Mapping[str, Index]) -> bool:
-    return any(one.vectors.count for one in found.values())
-
-
 def _documents(
-    index: Index, reached: Mapping[str, float] | None
+    index: Index, reached: Mapping[str, float]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
     """Documents of this index that the graph leads to, in ascending order, with their bonus; None
     when there are none, so that scores without a graph stay the same."""
-    known = sorted(index.numbers(reached)) if reached else []
+    known = sorted(index.numbers(reached))
     if not known:
         return None
     docs = np.array([doc for doc, _ in known], dtype=np.int64)
@@ -281,12 +314,12 @@ def _documents(
 
 
 def _candidates(index: Index, question: IndexQuery, watch: "_Watch") -> NDArray[np.int64]:
-    if len(index) <= candidates.EXHAUSTIVE:
+    if index.count <= rank.EXHAUSTIVE:
         return np.flatnonzero(index.alive.view)
-    chosen = candidates.by_words(index, question.terms, question.numbers)
+    chosen = rank.by_words(index, question.terms, question.numbers)
     watch.mark("lexical")
     if question.vector is not None:
-        near = candidates.by_meaning(index, question.vector)
+        near = rank.by_meaning(index, question.vector)
         chosen = np.union1d(chosen, near)
         watch.mark("semantic")
     if question.reached is not None:
@@ -306,3 +339,85 @@ class _Watch:
         now = self._clock()
         self.stages[stage] = self.stages.get(stage, 0.0) + now - self._last
         self._last = now
+
+
+_Place = tuple[int, int]  # which namespace, which row of its scores
+
+
+def rows(
+    found: Mapping[str, Index],
+    scored: Sequence[ScoredDocuments],
+    mode: Mode,
+    fusion: Fusion,
+    semantic: bool,
+    limit: int,
+    k: int = K,
+    depth: int = DEPTH,
+) -> tuple[Result, ...]:
+    indexes = list(found.values())
+    if semantic and mode == "semantic":
+        ordered = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], limit)
+    elif semantic and fusion == "rrf":
+        ordered = _fused(indexes, scored, limit, k, depth)
+    else:
+        ordered = _ordered(indexes, scored, [one.total for one in scored], limit)
+    names = list(found)
+    return tuple(
+        Result(
+            indexes[number].ids[int(scored[number].docs[at])],
+            names[number],
+            value,
+            {name: round(float(part[at]), 6) for name, part in scored[number].parts.items()},
+        )
+        for value, (number, at) in ordered
+    )
+
+
+def _fused(
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], limit: int, k: int, depth: int
+) -> list[tuple[float, _Place]]:
+    lexical = _ordered(indexes, scored, [one.lexical for one in scored], depth * limit)
+    near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], depth * limit)
+    sides = ([place for _, place in lexical], [place for _, place in near])
+    fused = rrf(sides, k)
+    for number, one in enumerate(scored):
+        for at in np.flatnonzero(one.parts["graph"]).tolist() if "graph" in one.parts else ():
+            bonus = GRAPH.rrf_bonus * float(one.parts["graph"][at])
+            fused[number, at] = fused.get((number, at), 0.0) + bonus
+    return _sorted(indexes, scored, [(v, place) for place, v in fused.items()])[:limit]
+
+
+def _ordered(
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], values: Sequence[Floats], most: int
+) -> list[tuple[float, _Place]]:
+    """The `most` best rows above 0."""
+    rows: list[tuple[float, _Place]] = []
+    for number, value in enumerate(values):
+        edge = 0.0
+        if len(value) > most > 0:
+            edge = max(edge, float(np.partition(value, len(value) - most)[len(value) - most]))
+        enough = value >= edge if edge > 0 else value > 0
+        rows += [(float(value[at]), (number, at)) for at in np.flatnonzero(enough).tolist()]
+    return _sorted(indexes, scored, rows)[:most]
+
+
+def _sorted(
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], rows: list[tuple[float, _Place]]
+) -> list[tuple[float, _Place]]:
+    """Score falling, time falling, id rising."""
+    keys = []
+    for row in rows:
+        value, (number, at) = row
+        index, doc = indexes[number], int(scored[number].docs[at])
+        keys.append((-value, -int(index.created.view[doc]), index.ids[doc], row))
+    return [key[-1] for key in sorted(keys)]
+
+
+def rrf(rankings: Iterable[Sequence[Key]], k: int = K) -> dict[Key, float]:
+    """Reciprocal rank fusion, the seeds' way: each list gives 1/(k + rank), ranks from 1; absence
+    gives 0. The default adds scores instead."""
+    fused: dict[Key, float] = {}
+    for ranking in rankings:
+        for place, key in enumerate(dict.fromkeys(ranking), start=1):
+            fused[key] = fused.get(key, 0.0) + 1 / (k + place)
+    return fused

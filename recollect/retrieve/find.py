@@ -15,9 +15,9 @@ from datetime import datetime
 from typing import Generic, TypeVar
 
 from recollect.core.clock import to_micros
-from recollect.retrieve.engine import SearchEngine
+from recollect.core.settings import Fusion
+from recollect.retrieve.engine import DEPTH, K, Mode, Ranked, SearchEngine
 from recollect.retrieve.graph import GraphCache, GraphWalk
-from recollect.retrieve.results import Mode, Ranked
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,9 @@ def find(
     at: datetime,
     limit: int,
     mode: Mode = "hybrid",
+    fusion: Fusion = "linear",
+    k: int = K,
+    depth: int = DEPTH,
 ) -> Found:
     """The best memories for a prompt that is asked at this moment."""
     walks, reached = graphs.walk(text, namespaces)
@@ -43,6 +46,9 @@ def find(
         namespaces,
         limit=limit,
         mode=mode,
+        fusion=fusion,
+        k=k,
+        depth=depth,
         floor=False,
         now=to_micros(at),
         reached=reached,

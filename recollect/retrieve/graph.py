@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from recollect.core import porter
 from recollect.core.entity_keys import key
 from recollect.core.errors import StoreError
-from recollect.core.text_words import STOP_WORDS, words
+from recollect.core.text_words import STOP_WORDS, stem, words
 from recollect.core.tuning import GRAPH
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
 from recollect.retrieve.graph_index import EntityIndex, InvertedList
@@ -305,10 +304,10 @@ class NamespaceGraph:
 
     def _stems_of(self, fact: Fact) -> frozenset[str]:
         """The stems of a fact and of the words by which people ask for it; made when needed."""
-        known = frozenset(map(_stem, words(_spelt(fact)))) | _asked_by(fact.predicate)
+        known = frozenset(map(stem, words(_spelt(fact)))) | _asked_by(fact.predicate)
         for entity_id in (fact.entity_id, self.index.owner_of(self._object_keys[fact.fact_id])):
             if entity_id is not None and entity_id in self.entities:
-                known |= frozenset(map(_stem, words(self.entities[entity_id].type)))
+                known |= frozenset(map(stem, words(self.entities[entity_id].type)))
         self._stems[fact.fact_id] = known
         return known
 
@@ -460,12 +459,19 @@ class GraphCache:
             self._graphs = {}
             self._epoch += 1
 
-    def preferences(self, namespace: str) -> list[Preference]:
-        """Preferences, which are few, without waiting for a large graph."""
-        graph = self.of(namespace)
-        if len(graph) or namespace in self._graphs:
-            return list(graph.preferences.values())
-        return self._store.graph.all(namespace, Preference)
+    def preferences(self, namespaces: Iterable[str]) -> list[Preference]:
+        """Preferences, which are few, without waiting for a large graph. What the first namespace
+        says goes before what the next one does."""
+        held: dict[tuple[str, str], Preference] = {}
+        for namespace in namespaces:
+            graph = self.of(namespace)
+            if len(graph) or namespace in self._graphs:
+                found = list(graph.preferences.values())
+            else:
+                found = self._store.graph.all(namespace, Preference)
+            for one in found:
+                held.setdefault((one.category, one.key), one)
+        return sorted(held.values(), key=lambda one: (one.category, one.key, one.preference_id))
 
     def _reread(self, namespace: str) -> None:
         version, epoch = self._store.graph.changes(namespace).version, self._epoch
@@ -541,25 +547,20 @@ def _spelt(fact: Fact) -> str:
     return f"{fact.subject} {fact.predicate} {fact.object}".replace("_", " ")
 
 
-@lru_cache(maxsize=16384)
-def _stem(word: str) -> str:
-    return porter.stem(word)
-
-
 @lru_cache(maxsize=1024)
 def _asked_by(predicate: str) -> frozenset[str]:
-    return frozenset(map(_stem, words(_ASKED_BY.get(predicate, ""))))
+    return frozenset(map(stem, words(_ASKED_BY.get(predicate, ""))))
 
 
 def content_stems(text: str) -> frozenset[str]:
     """The stems of a text that carry meaning."""
-    return frozenset(_stem(word) for word in words(text) if word not in STOP_WORDS)
+    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def _asked(text: str, named: Iterable[str]) -> frozenset[str]:
     """The stems of a prompt without the entities it names. Question words are kept: they tell
     which kind of fact is wanted."""
-    names = {_stem(word) for name in named for word in words(name)}
+    names = {stem(word) for name in named for word in words(name)}
     asking = {"who", "where", "when", "why", "how", "many", "long"}
     kept = (word for word in words(text[:4000]) if word not in STOP_WORDS or word in asking)
-    return frozenset(map(_stem, kept)) - names
+    return frozenset(map(stem, kept)) - names

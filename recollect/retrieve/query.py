@@ -1,7 +1,9 @@
-"""Parses a prompt into what search uses: words, stems, phrases, identifiers, dates.
+"""Parses a prompt into what search uses: words, stems, phrases, identifiers, dates and times.
 
-In: any text, even a pasted file. Out: a `Query`, and its `Terms`, weighted by the statistics of the
-store. Of a long prompt only the rarest words are kept. Nothing here raises.
+In: any text, even a pasted file. Out: a `Query`, and its `QueryTerms`, weighted by the statistics
+of the store. Of a long prompt only the rarest words are kept. A date needs a month, since a bare
+number is rarely a year; "yesterday", "last week" and "two days ago" become spans of time as seen
+from a given moment, in the machine's time zone. Nothing here raises.
 """
 
 import re
@@ -13,14 +15,186 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core import porter
+from recollect.core import text_words
 from recollect.core.text_words import STOP_WORDS, words
 from recollect.core.tuning import MATCHING
-from recollect.retrieve.dates import Date, dates_in
 from recollect.retrieve.vocabulary import GRAM_BITS, grams_of
 
 if TYPE_CHECKING:
     from recollect.retrieve.index import Index
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH = (
+    r"(?P<{0}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_DAY = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th)?\b"
+_YEAR = r"(?:,?\s*(?:of\s+)?(?P<{0}>(?:19|20)\d\d)\b)?"
+
+_PATTERN = re.compile(
+    r"\b(?:(?P<iy>(?:19|20)\d\d)[-/](?P<im>\d{1,2})(?:[-/](?P<id>\d{1,2}))?\b"
+    + "|"
+    + (_DAY + r"\s+(?:of\s+)?" + _MONTH.replace("{0}", "{1}") + _YEAR.replace("{0}", "{2}")).format(
+        "d1", "m1", "y1"
+    )
+    + "|"
+    + (_MONTH + r"\s+" + _DAY.replace("{0}", "{1}") + _YEAR.replace("{0}", "{2}")).format(
+        "m2", "d2", "y2"
+    )
+    + "|"
+    + (_MONTH + _YEAR.replace("{0}", "{1}")).format("m3", "y3")
+    + ")",
+    re.IGNORECASE,
+)
+# "may" and "march" are verbs more often than months: alone they need a capital or a preposition.
+_DOUBTFUL = re.compile(r"(?:\b(?:in|of|since|until|by|last|this|next|during|early|late)\s+)$", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    month: int
+    year: int | None = None
+    day: int | None = None
+
+
+def dates_in(text: str) -> tuple[Date, ...]:
+    """The dates a text names, in order, each once."""
+    found: dict[Date, None] = {}
+    for match in _PATTERN.finditer(text[:20_000]):
+        date = _date(match, text)
+        if date is not None:
+            found[date] = None
+    return tuple(found)
+
+
+def _date(match: re.Match[str], text: str) -> Date | None:
+    part = match.groupdict()
+    name = part["m1"] or part["m2"] or part["m3"]
+    year = part["iy"] or part["y1"] or part["y2"] or part["y3"]
+    day = part["id"] or part["d1"] or part["d2"]
+    if name is None:
+        month = int(part["im"])
+    else:
+        month = _NAMES.index(name[:3].lower()) + 1
+        if part["m3"] and not year and name.lower() in ("may", "march", "mar", "dec", "jan", "sep"):
+            before = text[max(0, match.start() - 12) : match.start()]
+            if not (name[0].isupper() and before.strip()) and not _DOUBTFUL.search(before):
+                return None
+    if not 1 <= month <= 12 or not 1 <= int(day or 1) <= 31:
+        return None
+    return Date(month, int(year) if year else None, int(day) if day else None)
+
+
+# --- times that depend on now -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span of time in microseconds since 1970; the end is not included."""
+
+    start: int
+    end: int
+
+
+_COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_UNITS = {"hour": 1 / 24, "day": 1, "week": 7, "month": 30, "year": 365}
+_RELATIVE = re.compile(
+    r"\b(?:(?P<day>today|yesterday|the day before yesterday|tonight|last night|this morning)"
+    r"|(?P<which>last|past|previous|this)\s+(?P<unit>week|month|year)"
+    r"|(?:in|over|during|within)?\s*the\s+(?:last|past)\s+(?P<n>\d{1,3}|a|an|few|couple of|"
+    + "|".join(_COUNTS)
+    + r")\s+(?P<units>hour|day|week|month|year)s?"
+    r"|(?P<ago>\d{1,3}|a|an|few|a few|couple of|a couple of|"
+    + "|".join(_COUNTS)
+    + r")\s+(?P<agos>hour|day|week|month|year)s?\s+ago"
+    r"|(?:on|last|this|since)\s+(?P<weekday>" + "|".join(_WEEKDAYS) + r"))\b",
+    re.IGNORECASE,
+)
+_ANCHOR = re.compile(
+    # "Who looks after the ledger" names no time.
+    r"(?<!look )(?<!looks )(?<!looked )(?<!looking )(?<!named )\b(?P<side>before|after|since)\s+"
+    r"(?:we|i|you|the|our|that)\s+(?P<what>[\w./ -]{3,60})",
+    re.I,
+)
+
+
+def spans_in(text: str, now: int) -> tuple[Span, ...]:
+    """The spans that a text names in words like "last week", as seen from `now`."""
+    # Without a zone Python counts calendar days, which have 23 to 25 hours.
+    here = datetime.fromtimestamp(now / 1_000_000)
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+    return tuple(
+        Span(round(start.timestamp() * 1_000_000), round(end.timestamp() * 1_000_000))
+        for match in _RELATIVE.finditer(text[:20_000])
+        for start, end in _span(match, here, midnight)
+    )
+
+
+def anchors_in(text: str) -> list[tuple[str, str]]:
+    """Events that a text uses as a date: `("before", "migration")`. Dates are not included."""
+    found = []
+    for match in _ANCHOR.finditer(text[:4000]):
+        what = re.split(r"[,?!]|\b(?:did|do|was|were|how|what|which|who)\b", match["what"])[0]
+        if what.strip() and not dates_in(what) and not _RELATIVE.search(what):
+            found.append(("before" if match["side"].lower() == "before" else "after", what.strip()))
+    return found[:2]
+
+
+def _span(
+    match: re.Match[str], here: datetime, midnight: datetime
+) -> Iterator[tuple[datetime, datetime]]:
+    part = {name: (value or "").lower() for name, value in match.groupdict().items()}
+    day = timedelta(days=1)
+    if part["day"]:
+        back = {"yesterday": 1, "last night": 1, "the day before yesterday": 2}.get(part["day"], 0)
+        yield midnight - back * day, midnight - (back - 1) * day
+    elif part["unit"]:
+        yield _calendar(part["unit"], part["which"] != "this", midnight)
+    elif part["n"]:
+        yield _earlier(here, _count(part["n"]), part["units"]), here
+    elif part["ago"]:
+        length = _UNITS[part["agos"]]
+        when = _earlier(here, _count(part["ago"]), part["agos"])
+        if length < 1:
+            yield when - timedelta(hours=1), when + timedelta(hours=1)
+        else:
+            start = when.replace(hour=0, minute=0, second=0, microsecond=0)
+            slack = length // 2 * day  # a month ago is about a month ago
+            yield start - slack, start + slack + day
+    else:
+        back = (midnight.weekday() - _WEEKDAYS.index(part["weekday"])) % 7 or 7
+        yield midnight - back * day, midnight - (back - 1) * day
+
+
+def _earlier(here: datetime, count: int, unit: str) -> datetime:
+    if unit == "hour":  # elapsed time, across changes of daylight saving time
+        return datetime.fromtimestamp(here.timestamp() - count * 3600)
+    return here - timedelta(days=count * _UNITS[unit])
+
+
+def _calendar(unit: str, last: bool, midnight: datetime) -> tuple[datetime, datetime]:
+    if unit == "week":
+        start = midnight - timedelta(days=midnight.weekday())
+        before = start - timedelta(days=7)
+    elif unit == "month":
+        start = midnight.replace(day=1)
+        before = (start - timedelta(days=1)).replace(day=1)
+    else:
+        start = midnight.replace(month=1, day=1)
+        before = start.replace(year=start.year - 1)
+    return (before, start) if last else (start, midnight + timedelta(days=1))
+
+
+def _count(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    if text in _COUNTS:
+        return _COUNTS.index(text)
+    return {"a": 1, "an": 1, "couple of": 2, "a couple of": 2}.get(text, 3)
+
 
 MOST_STEMS = 48  # of a long prompt the rarest are kept
 MOST_UNKNOWN = 16  # words that no memory holds: only their 4-grams can match
@@ -80,11 +254,11 @@ def intent(text: str) -> Intent:
 
 def parse(text: str) -> Query:
     distinct = tuple(dict.fromkeys(words(text)))
-    return Query(text, distinct, tuple(map(porter.stem, distinct)), dates_in(text))
+    return Query(text, distinct, tuple(map(text_words.stem, distinct)), dates_in(text))
 
 
 @dataclass(frozen=True)
-class Terms:
+class QueryTerms:
     """A query weighted by the statistics of the store: rare terms count more."""
 
     stems: tuple[str, ...]
@@ -104,7 +278,7 @@ class Terms:
         return number
 
 
-def weigh(query: Query, indexes: Sequence["Index"]) -> Terms:
+def weigh(query: Query, indexes: Sequence["Index"]) -> QueryTerms:
     """Weights by the statistics of all these namespaces together, so that scores compare."""
     session_windows = sum(index.session_windows.count for index in indexes)
     documents = sum(index.count for index in indexes)
@@ -121,7 +295,7 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> Terms:
     grams, holders = grams[holders > 0], holders[holders > 0]
     absent = len(unknown) * float(idf(np.zeros(1), session_windows)[0])
     present = float(weights.sum())
-    return Terms(
+    return QueryTerms(
         stems,
         weights,
         present / (present + absent) if present else 0.0,

@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core.tuning import MATCHING, Floor, SearchWeights
-from recollect.retrieve import priors, rank
-from recollect.retrieve.candidates import EXHAUSTIVE, best, with_neighbours
-from recollect.retrieve.dates import Span
+from recollect.core.tuning import AS_IT_IS, MATCHING, CosineScale, Floor, SearchWeights
+from recollect.retrieve import rank
 from recollect.retrieve.index import AUTHORS, Index
-from recollect.retrieve.query import Query, Terms
-from recollect.retrieve.rank import Floats
+from recollect.retrieve.query import Query, QueryTerms, Span
+from recollect.retrieve.rank import EXHAUSTIVE, Floats, best, with_neighbours
 
 _NEED_VECTOR = ("session_cosine", "alone")
 FINALISTS = 40  # documents whose neighbours and session windows are scored too
@@ -38,12 +36,19 @@ class IndexQuery:
     """A query as one index sees it."""
 
     query: Query
-    terms: Terms
+    terms: QueryTerms
     numbers: NDArray[np.uint8]  # word -> 1 + index of its stem in the query
     vector: NDArray[Any] | None
     now: int | None = None  # microseconds since 1970
     spans: tuple[Span, ...] = ()  # times that the query names, as seen from now
     reached: tuple[NDArray[np.int64], Floats] | None = None  # documents of the graph leg, rising
+    scale: CosineScale = AS_IT_IS  # of the model's cosines
+
+    def scaled(self, cosines: Any) -> Floats:
+        """Cosines as the weights are fitted to them."""
+        scale = self.scale
+        found = scale.stretch * cosines.astype(np.float64) + scale.shift
+        return np.asarray(np.clip(found, -1.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -126,7 +131,7 @@ def gather(
     """The signals of the candidates; of many candidates, of those that these weights find best."""
     own = _own(index, question, candidates)
     finalists = candidates
-    if len(index) > EXHAUSTIVE:
+    if index.count > EXHAUSTIVE:
         finalists = best(index, own.docs, np.round(own.value(weights), 9), FINALISTS)
         if question.reached is not None:
             finalists = np.union1d(finalists, question.reached[0])
@@ -145,16 +150,15 @@ def gather(
         rank.replies(index, docs),
         in_session,
         _context(index, question, docs, in_session, None if own.cosine is None else own.cosine[at]),
-        priors.factor(index, docs, question.now),
+        rank.prior(index, docs, question.now),
     )
 
 
 def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
-    texts = rank.TokenRuns.of(index, docs)
-    found = texts.matches(question.numbers)
+    texts, found = rank.texts_of(index, docs, question.numbers)
     cosine = None
     if question.vector is not None:
-        cosine = index.vectors.cosines(docs, question.vector).astype(np.float64)
+        cosine = question.scaled(index.vectors.cosines(docs, question.vector))
         cosine = np.where(np.isnan(cosine), MATCHING.unknown_cosine, cosine)
     return _Own(
         docs,
@@ -177,16 +181,14 @@ def _context(
     sessions = rank.session(index, question.terms, question.numbers, session_windows)
     found = {
         "session": sessions[member],
-        "date": np.maximum(
-            rank.dated(index, question.query.dates, docs), rank.within(index, question.spans, docs)
-        ),
+        "date": rank.dated(index, question.query.dates, question.spans, docs),
         "user": np.asarray(index.author.view[docs] == AUTHORS.index("user"), dtype=np.float64),
     }
     if question.reached is not None:
         found["graph"] = _reached(docs, question.reached)
     if cosine is not None and question.vector is not None:
         found["session_cosine"] = _session_cosine(
-            index, session_windows, question.vector, cosine, member
+            index, session_windows, question, question.vector, cosine, member
         )
         found["alone"] = np.where(in_session, 0.0, np.maximum(cosine, 0.0))
     return found
@@ -220,6 +222,7 @@ def _neighbour(
 def _session_cosine(
     index: Index,
     session_windows: NDArray[Any],
+    question: IndexQuery,
     vector: NDArray[Any],
     own_cosine: Floats,
     own: NDArray[Any],
@@ -228,12 +231,12 @@ def _session_cosine(
     rows = index.session_windows.mean_row.view[session_windows]
     shared = rows >= 0
     mean = np.full(len(session_windows), np.nan)
-    mean[shared] = index.session_windows.means.dot(rows[shared], vector)
+    mean[shared] = question.scaled(index.session_windows.means.dot(rows[shared], vector))
     return np.where(np.isnan(mean[own]), own_cosine, mean[own])
 
 
 def confidence(
-    scored: Sequence[ScoredDocuments], terms: Terms, vectors: int, floor: Floor
+    scored: Sequence[ScoredDocuments], terms: QueryTerms, vectors: int, floor: Floor
 ) -> float:
     """How sure it is that something here answers the query. Below the floor, one threshold for all
     stores, the answer is nothing (docs/decisions/ranking.md).

@@ -35,6 +35,7 @@ from recollect.server.routes import (
     queue,
     receipts,
     reflection,
+    saved_searches,
     search,
     sessions,
 )
@@ -60,6 +61,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *plugins.ENDPOINTS,
     *jobs.ENDPOINTS,
     *reflection.ENDPOINTS,
+    *saved_searches.ENDPOINTS,
 )
 
 

@@ -15,12 +15,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 from recollect.capture import frames
 from recollect.capture.frames import Frame, FrameError
 from recollect.core import errors, oslayer
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Reply
+from recollect.ingest.pipeline import Reply, Send
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ COMPLAIN_S = 60.0
 HELD_BYTES = 64 << 20
 _PIECE = 1 << 20
 
-Take = Callable[[Frame, bytes], Reply]
+Take = Callable[[Frame, bytes, Send], Reply]
 
 
 class _Connection:
@@ -49,7 +50,8 @@ class _Connection:
         self.flags = 0
         self.length: int | None = None  # of the payload, once the header was read
         self.known = True  # whether we know the version of its frame
-        self.answer = memoryview(b"")
+        self.answered = False
+        self.answer = memoryview(b"")  # what is still to be sent
         self.waits = True  # for the client to send its frame or to take its answer
 
 
@@ -299,48 +301,57 @@ class HookServer:
 
     def _work(self) -> None:
         while (one := self._jobs.get()) is not None:
-            answer = self._answer(one)
+            self._answer(one)
             one.held = bytearray()
-            try:
-                sent = one.peer.send(answer)
-            except (BlockingIOError, InterruptedError):
-                sent = 0
-            except OSError as error:
-                log.debug("a hook disconnected: %s", error)
-                sent = len(answer)
             with self._lock:
                 full = len(self._open) >= self._most or self._stop_at is not None
-                if sent < len(answer):  # a slow reader: the socket thread sends the rest
-                    one.answer = memoryview(answer)[sent:]
+                slow = bool(one.answer)  # a slow reader: the socket thread sends the rest
+                if slow:
                     one.since = time.monotonic()
                     one.waits = True
                     self._to_write.append(one)
                 else:
                     self._open.pop(one, None)
                     one.peer.close()
-            if full or sent < len(answer):
+            if full or slow:
                 self._notify()
 
-    def _answer(self, one: _Connection) -> bytes:
+    def _answer(self, one: _Connection) -> None:
         if not one.known:
-            return frames.encode_answer(frames.NOT_NOW)
+            self._send(one, Reply(frames.NOT_NOW))
+            return
         payload = bytes(one.held)
         try:
             frame = frames.decode_payload(payload, one.flags)
         except FrameError as error:
             log.debug("not a frame: %s", error)
-            return b""
+            return
         try:
-            reply = self._take(frame, frames.digest(payload))
-            return frames.encode_answer(reply.status, reply.stdout)
+            self._take(frame, frames.digest(payload), partial(self._send, one))
         except errors.BadInput as error:
             self._counters.error(f"a frame was refused: {error}")
-            return frames.encode_answer(frames.REFUSED)
+            self._send(one, Reply(frames.REFUSED))
         except errors.StoreError as error:
             self._counters.error(str(error))
-            return frames.encode_answer(frames.NOT_NOW)
+            self._send(one, Reply(frames.NOT_NOW))
         except Exception:
-            # A defect of ours. The hook keeps the event; the log has the cause.
+            # A defect of ours. Without an answer the hook keeps the event; the log has the cause.
             log.exception("frame %s could not be processed", frame.ulid)
             self._counters.error(f"frame {frame.ulid} could not be processed; see the log")
-            return frames.encode_answer(frames.NOT_NOW)
+            self._send(one, Reply(frames.NOT_NOW))
+
+    def _send(self, one: _Connection, reply: Reply) -> None:
+        """Send what the client takes at once. Only the first answer counts: what fails after it
+        is no longer the hook's business."""
+        if one.answered:
+            return
+        one.answered = True
+        answer = frames.encode_answer(reply.status, reply.stdout)
+        try:
+            sent = one.peer.send(answer)
+        except (BlockingIOError, InterruptedError):
+            sent = 0
+        except OSError as error:
+            log.debug("a hook disconnected: %s", error)
+            sent = len(answer)
+        one.answer = memoryview(answer)[sent:]

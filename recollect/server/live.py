@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import structs
 
 from recollect.core import errors, ids
-from recollect.core.values import Receipt, Record
+from recollect.core.values import Body, JsonBody, MessageBody, Receipt, Record, TextBody
 from recollect.ingest.pipeline import Notice
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 KEEP_ALIVE_S = 15.0
 CLIENTS = 50
 KEPT = 1000
+PREVIEW = 300
 
 
 class TooManyWatchers(errors.RecollectError):
@@ -122,6 +124,7 @@ class News:
             "host": notice.host,
             "signal": notice.signal,
             "valid_time": event.valid_time,
+            "preview": _preview(event.body),
         }
         self._publish("event", data)
         if event.kind == "prompt":
@@ -139,6 +142,7 @@ class News:
                 "session_id": record.session_id,
                 "version": record.version,
                 "removed": False,
+                "record": structs.replace(record, detail=""),
             }
             self._publish(record.traits.news, data)
 
@@ -156,11 +160,26 @@ class News:
                 "namespace": receipt.namespace,
                 "session_id": receipt.session_id,
                 "trigger": receipt.trigger,
-                "injected": len(receipt.injected),
+                "query": receipt.query[:PREVIEW],
+                "injected": receipt.injected,
                 "tokens": receipt.tokens,
-                "latency_ms": receipt.latency_us / 1000,
+                "latency_us": receipt.latency_us,
+                "created_at": receipt.created_at,
             },
         )
+
+
+def _preview(body: Body) -> str:
+    """The beginning of what was said, or the command that was run."""
+    match body:
+        case TextBody(content=content):
+            text = content
+        case MessageBody(turns=turns):
+            text = turns[-1].content if turns else ""
+        case JsonBody(data=data):
+            found = data if isinstance(data, dict) else {}
+            text = str(found.get("command") or found.get("tool") or "")
+    return " ".join(text[: 2 * PREVIEW].split())[:PREVIEW]
 
 
 def _event(event_id: str, kind: str, data: Any) -> bytes:

@@ -12,7 +12,7 @@ from recollect.core.errors import BadInput
 from recollect.core.projects import IdentityKind
 from recollect.core.values import Moment, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import project, project_names
+from recollect.service.scope import project, project_id, project_names
 from recollect.store.interface import ProjectInfo
 
 SECRET = ("key", "token", "secret", "password")
@@ -62,22 +62,14 @@ def all_projects(runtime: ServiceRuntime) -> tuple[ProjectLine, ...]:
     known = sorted(runtime.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
     names = project_names(runtime)
     lines = [_line(runtime, one, names) for one in known]
-    everywhere = projects.namespace(runtime.actor)
-    stats = runtime.store.upkeep.stats(everywhere)
-    lines.append(
-        ProjectLine(
-            project_id="",
-            name="global",
-            namespace=everywhere,
-            marks=(),
-            created_at=None,
-            last_seen=None,
-            events=stats.events,
-            records=stats.records,
-            sessions=stats.sessions,
-        )
-    )
-    return tuple(lines)
+    return (*lines, _global_line(runtime))
+
+
+def project_line(runtime: ServiceRuntime, namespace: str) -> ProjectLine:
+    """The project of a namespace."""
+    if not project_id(namespace):
+        return _global_line(runtime)
+    return _line(runtime, project(runtime, project_id(namespace)), project_names(runtime))
 
 
 def change_project(runtime: ServiceRuntime, named: str, change: ProjectChange) -> ProjectLine:
@@ -128,6 +120,22 @@ def all_settings(runtime: ServiceRuntime) -> list[dict[str, Any]]:
 def _without_secret(name: str, value: Any) -> Any:
     secret = isinstance(value, str) and any(name.endswith(word) for word in SECRET)
     return "(set)" if secret and value else value
+
+
+def _global_line(runtime: ServiceRuntime) -> ProjectLine:
+    everywhere = projects.namespace(runtime.actor)
+    stats = runtime.store.upkeep.stats(everywhere)
+    return ProjectLine(
+        project_id="",
+        name="global",
+        namespace=everywhere,
+        marks=(),
+        created_at=None,
+        last_seen=None,
+        events=stats.events,
+        records=stats.records,
+        sessions=stats.sessions,
+    )
 
 
 def _line(runtime: ServiceRuntime, info: ProjectInfo, names: dict[str, str]) -> ProjectLine:

@@ -82,13 +82,12 @@ def related(
     runtime: ServiceRuntime,
     namespace: str,
     text: str,
-    vector: bytes | None = None,
     most: int = 3,
 ) -> list[tuple[Record, float]]:
     """Standing beliefs that a sentence may be about, each with a score from 0 to 1, best first."""
     store = runtime.visible_store
     beliefs = related_beliefs.standing(store, _heard_in(runtime, namespace))
-    return related_beliefs.related(store, beliefs, text, vector, most)
+    return related_beliefs.related(beliefs, text, most)
 
 
 def find(
@@ -182,6 +181,37 @@ def replace(
     change = dataclasses.replace(change, made=(new,))
     operation = _apply(runtime, change)
     return find(runtime, new.record_id, [new.namespace]), operation
+
+
+def merge(
+    runtime: ServiceRuntime,
+    belief_id: str,
+    others: Sequence[str],
+    *,
+    namespaces: Sequence[str] | None = None,
+) -> Operation:
+    """One belief holds for several that say the same: the others end by it. BadInput when one of
+    them holds elsewhere, or no longer."""
+    kept = find(runtime, belief_id, namespaces)
+    rest = [find(runtime, one, namespaces) for one in dict.fromkeys(others) if one != belief_id]
+    if not rest:
+        raise BadInput("name the beliefs that it replaces", field="others")
+    for one in (kept, *rest):
+        if one.namespace != kept.namespace:
+            raise BadInput(f"{one.record_id} belongs to another project", field="others")
+        if one.state == "ended":
+            raise BadInput(f"{one.record_id} ended already", field="others")
+    now = runtime.clock.now()
+    ends = [changes.ending(runtime.store.graph, one, belief_id, now) for one in rest]
+    holds = () if kept.state == "current" else (changes.in_state(kept, "current"),)
+    change = changes.BeliefChange(
+        kept.namespace,
+        "merged",
+        changed=(*holds, *(one for end in ends for one in end.changed)),
+        facts=tuple(one for end in ends for one in end.facts),
+        gone=tuple(one for end in ends for one in end.gone),
+    )
+    return _apply(runtime, change)
 
 
 def propose_change(

@@ -11,11 +11,19 @@ from msgspec import Meta, structs
 
 from recollect.core import ids
 from recollect.core.errors import BadInput
+from recollect.core.settings import Fusion
 from recollect.core.values import Moment, Record, Value
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_search
-from recollect.service.search import QUERY_CHARS, Mode, ready, shortened
+from recollect.service.search import (
+    QUERY_CHARS,
+    FetchDepth,
+    Mode,
+    RankConstant,
+    ready,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from recollect.inject.recall import Preview
@@ -63,6 +71,9 @@ class ExplainQuery(Scope, frozen=True, kw_only=True):
     mode: Mode = "hybrid"
     threshold: Annotated[float, Meta(ge=0.0, le=10.0)] | None = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
+    fusion: Fusion | None = None
+    k: RankConstant = 60
+    fetch_depth: FetchDepth = 4
 
 
 class ScoredMemory(Value, frozen=True, kw_only=True):
@@ -131,7 +142,8 @@ def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
     receipt = preview.receipt
     if asked.receipt:
         receipt = structs.replace(receipt, receipt_id=ids.new_id(ids.RECEIPT))
-        runtime.recall().receipts.keep(receipt)
+        kept = receipt
+        runtime.recall().receipts.keep(lambda: (kept, None))
         runtime.recall().receipts.flush()
     detail = dict(receipt.detail)
     return ContextAnswer(
@@ -161,7 +173,16 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
     began = time.perf_counter()
     at = runtime.clock.now()
     ranked = find(
-        engine, graphs, asked.query, namespaces, at=at, limit=asked.limit, mode=asked.mode
+        engine,
+        graphs,
+        asked.query,
+        namespaces,
+        at=at,
+        limit=asked.limit,
+        mode=asked.mode,
+        fusion=asked.fusion or runtime.settings.fusion,
+        k=asked.k,
+        depth=asked.fetch_depth,
     ).ranked
     stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
     stages["wall"] = round((time.perf_counter() - began) * 1e6)

@@ -11,7 +11,6 @@ from msgspec import Meta
 from recollect.core import ids
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadCursor, NotFound
-from recollect.core.kinds import BELIEF_TYPES
 from recollect.core.values import (
     Event,
     EventKind,
@@ -36,15 +35,12 @@ from recollect.service.pagination import (
 from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, all_namespaces, namespaces_to_list
-from recollect.service.search import Filters, matches, shortened
+from recollect.service.search import Filters, branch_sessions, shortened
 from recollect.service.write import find
 from recollect.store.interface import Cursor, Page, RecordFilter, undoable
 
 Before = Annotated[str, Meta(max_length=300)]
 Ids = Annotated[tuple[RecordName, ...], Meta(min_length=1, max_length=100)]
-
-_STEP = 200
-_STEPS = 50
 
 
 class ListQuery(Filters, frozen=True, kw_only=True):
@@ -124,7 +120,10 @@ def memories(runtime: ServiceRuntime, asked: ListQuery) -> Listing[Record]:
     place = cursor(asked.before)
 
     def fetch(namespace: str) -> Page[Record]:
-        return _matching(runtime, namespace, asked, place, asked.limit)
+        return runtime.visible_store.records.page(
+            namespace, selected(runtime, namespace, asked), before=place, limit=asked.limit,
+            as_of=asked.as_of,
+        )  # fmt: skip
 
     found = merge_pages(namespaces_to_list(runtime, asked), fetch, record_key, asked.limit)
     return Listing(
@@ -146,14 +145,14 @@ def timeline(runtime: ServiceRuntime, asked: TimelineQuery) -> TimelineAnswer:
     earlier: list[Record] = []
     later: list[Record] = []
     for namespace in namespaces:
-        earlier += _matching(runtime, namespace, asked, place, asked.before).items
-        later += [
-            record
-            for record in runtime.visible_store.records.page(
-                namespace, _filter(asked), after=place, limit=asked.after if asked.after else 1
-            ).items[: asked.after]
-            if matches(record, asked)
-        ]
+        where = selected(runtime, namespace, asked)
+        page = runtime.visible_store.records.page
+        if asked.before:
+            earlier += page(
+                namespace, where, before=place, limit=asked.before, as_of=asked.as_of
+            ).items
+        if asked.after:
+            later += page(namespace, where, after=place, limit=asked.after).items
     earlier.sort(key=record_key, reverse=True)
     later.sort(key=record_key)
     items = [*reversed(earlier[: asked.before]), *middle, *later[: asked.after]]
@@ -276,7 +275,8 @@ def _of_session(
             break
     if place is not None:
         raise BadCursor(
-            f"event {place.id} is not there, or no longer", hint="Begin with the first page again."
+            f"event {place.id} does not exist; it may have been deleted",
+            hint="Begin with the first page again.",
         )
     items = tuple(found[: asked.limit])
     more = len(found) > asked.limit
@@ -378,41 +378,17 @@ def _goes_along(one: Operation) -> bool:
 # --- parts ---------------------------------------------------------------------------------------
 
 
-def _filter(asked: Filters) -> RecordFilter:
-    """The filters that the store applies; `matches` applies the others."""
-    shared = asked.type in BELIEF_TYPES  # `decision` is a type of notes, too
+def selected(runtime: ServiceRuntime, namespace: str, asked: Filters) -> RecordFilter:
+    """The filters as the store takes them."""
     return RecordFilter(
         kind=asked.kind,
         session_id=asked.session_id,
-        observation_type=None if shared else asked.type,
+        sessions=branch_sessions(runtime, (namespace,), asked.branch),
+        type=asked.type,
         concept=asked.concept,
+        file=asked.file,
         since=asked.since,
         until=asked.until,
+        freshness=asked.freshness,
+        used=asked.used,
     )
-
-
-def _matching(
-    runtime: ServiceRuntime, namespace: str, asked: Filters, place: Cursor | None, limit: int
-) -> Page[Record]:
-    """A page of the memories that match; the store applies most filters, this function the rest."""
-    if limit == 0:
-        return Page(())
-    exact = asked.file is None and asked.type is None
-    found: list[Record] = []
-    for _ in range(_STEPS):
-        page = runtime.visible_store.records.page(
-            namespace,
-            _filter(asked),
-            before=place,
-            limit=limit if exact else _STEP,
-            as_of=asked.as_of,
-        )
-        found += [record for record in page.items if exact or matches(record, asked)]
-        place = page.next
-        if place is None or len(found) > limit or exact:
-            break
-    more = place is not None or len(found) > limit
-    items = tuple(found[:limit])
-    if place is not None and not items:
-        return Page((), None)
-    return Page(items, Cursor(*record_key(items[-1])) if more and items else None)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from recollect.core.errors import BadInput
-from recollect.core.kinds import TYPES, traits
+from recollect.core.kinds import TYPES
 from recollect.core.values import Moment, Record, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_list
@@ -52,7 +52,7 @@ class Day(Value, frozen=True, kw_only=True):
     sessions: int
 
 
-class SessionLine(Value, frozen=True, kw_only=True):
+class ReportedSession(Value, frozen=True, kw_only=True):
     session_id: str
     host: str
     status: str
@@ -79,7 +79,7 @@ class Report(Value, frozen=True, kw_only=True):
     overview: Overview
     timeline: tuple[Day, ...]
     types: dict[str, int]
-    sessions: tuple[SessionLine, ...]
+    sessions: tuple[ReportedSession, ...]
     learnings: tuple[ReportItem, ...]
     tasks: tuple[ReportItem, ...]
     next_steps: tuple[ReportItem, ...]
@@ -103,19 +103,21 @@ def report(runtime: ServiceRuntime, asked: ReportQuery) -> Report:
                 what, since, until, seconds=86_400, namespace=namespace
             )
         ]
-        for what in ("events", "records", "sessions", "receipts")
+        for what in ("events", "sessions", "receipts")
     }
     counts = {what: sum(one.count for one in found) for what, found in tallies.items()}
     overview = Overview(
         events=counts["events"],
         prompts=sum(one.count for one in tallies["events"] if one.kind == "prompt"),
         sessions=counts["sessions"],
-        memories=counts["records"],
-        knowledge=sum(one.count for one in tallies["records"] if not traits(one.kind).is_turn),
+        memories=len(records),
+        knowledge=sum(not one.traits.is_turn for one in records),
         retrievals=counts["receipts"],
         injected_tokens=sum(one.size for one in tallies["receipts"]),
     )
     days: dict[str, Counter[str]] = {}
+    for record in records:
+        days.setdefault(record.valid_from.strftime("%Y-%m-%d"), Counter())["records"] += 1
     for what, found in tallies.items():
         for one in found:
             days.setdefault(one.at.strftime("%Y-%m-%d"), Counter())[what] += one.count
@@ -186,17 +188,18 @@ def markdown(made: Report) -> str:
 def _records(
     runtime: ServiceRuntime, namespaces: tuple[str, ...], since: datetime, until: datetime
 ) -> tuple[list[Record], bool]:
-    """The period's memories, newest first, at most PAGES pages per namespace so that it stays
-    fast; and whether these are all."""
+    """The memories of what happened in the period, newest first, at most PAGES pages per namespace
+    so that it stays fast; and whether these are all. An import today is of the days it tells of:
+    what was stored since the period began is read, and what happened outside it is left out."""
     found: list[Record] = []
     complete = True
     for namespace in namespaces:
         place: Cursor | None = None
         for _ in range(PAGES):
             page = runtime.visible_store.records.page(
-                namespace, RecordFilter(since=since, until=until), before=place, limit=200
+                namespace, RecordFilter(since=since), before=place, limit=200
             )
-            found += page.items
+            found += [one for one in page.items if since <= one.valid_from < until]
             place = page.next
             if place is None:
                 break
@@ -211,7 +214,7 @@ def _sessions(
     since: datetime,
     until: datetime,
     records: list[Record],
-) -> tuple[SessionLine, ...]:
+) -> tuple[ReportedSession, ...]:
     held = Counter(record.session_id for record in records)
     found = [
         one
@@ -221,7 +224,7 @@ def _sessions(
     ]
     found.sort(key=lambda one: (one.started_at, one.session_id), reverse=True)
     return tuple(
-        SessionLine(
+        ReportedSession(
             session_id=one.session_id,
             host=one.surface,
             status=one.status,

@@ -45,6 +45,14 @@ def namespaces_to_list(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ...]
     return all_namespaces(runtime) if one is None else (one,)
 
 
+def namespace_of(runtime: ServiceRuntime, project: str) -> str:
+    """Of one project by its directory, its id or its name; `global` is what belongs to none."""
+    if project == ALL:
+        raise BadInput("name one project, not all", field="project")
+    (found,) = namespaces_to_list(runtime, Scope(project=project))
+    return found
+
+
 def namespace_to_write(runtime: ServiceRuntime, scope: Scope) -> str:
     """For a new memory: one project, or the global namespace."""
     if scope.project == ALL:

@@ -6,7 +6,7 @@ answer says so.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,14 +15,15 @@ from msgspec import Meta
 
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
-from recollect.core.values import Moment, Name, Record, Value
+from recollect.core.settings import Fusion
+from recollect.core.values import Freshness, Moment, Name, Record, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_search
+from recollect.work.index import ProjectWork
 
 if TYPE_CHECKING:
-    from recollect.retrieve.engine import SearchEngine
+    from recollect.retrieve.engine import Ranked, SearchEngine
     from recollect.retrieve.graph import GraphCache
-    from recollect.retrieve.results import Ranked
 
 QUERY_CHARS = 1000
 DETAIL_CHARS = 600
@@ -34,24 +35,39 @@ Mode = Literal["hybrid", "keyword", "semantic"]
 
 
 class Filters(Scope, frozen=True, kw_only=True):
-    """Filters for memories; those that are not given do not filter."""
+    """Filters for memories; those that are not given do not filter. `branch`: made in a session on
+    that branch. `used`: whether an agent was ever told of it."""
 
     kind: RecordKind | None = None
     type: ObservationType | KnowledgeType | None = None
     concept: Annotated[str, Meta(min_length=1, max_length=100)] | None = None
     file: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
     session_id: Name | None = None
+    branch: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+    freshness: Freshness | None = None
+    used: bool | None = None
     since: Moment | None = None
     until: Moment | None = None
     as_of: Moment | None = None
     full: bool = False
 
 
+# Of rank fusion: each ranking gives 1/(k + rank), and is read to `fetch_depth` times the limit.
+RankConstant = Annotated[int, Meta(ge=1, le=1000)]
+FetchDepth = Annotated[int, Meta(ge=1, le=50)]
+
+
 class SearchQuery(Filters, frozen=True, kw_only=True):
+    """`fusion`: how the rankings by words and by meaning become one; without it, the setting. `k`
+    and `fetch_depth` are of fusion rrf."""
+
     query: Annotated[str, Meta(min_length=1, max_length=QUERY_CHARS)]
     mode: Mode = "hybrid"
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
     raw: bool = False
+    fusion: Fusion | None = None
+    k: RankConstant = 60
+    fetch_depth: FetchDepth = 4
 
 
 class SearchHit(Value, frozen=True, kw_only=True):
@@ -80,18 +96,24 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
     if not asked.query.strip():
         raise BadInput("query must not be empty", field="query")
     namespaces = namespaces_to_search(runtime, asked)
+    asked = msgspec.structs.replace(asked, fusion=asked.fusion or runtime.settings.fusion)
+    sessions = branch_sessions(runtime, namespaces, asked.branch)
+
+    def fits(record: Record) -> bool:
+        return matches(record, asked, sessions)
+
     if asked.raw:
         if asked.as_of:
             raise BadInput("raw cannot be combined with as_of", field="raw")
-        answer = _raw(runtime, asked, namespaces)
+        answer = _raw(runtime, asked, namespaces, fits)
     elif asked.as_of:
-        answer = _as_of(runtime, asked, namespaces, asked.as_of)
+        answer = _as_of(runtime, asked, namespaces, asked.as_of, fits)
     elif ready(runtime, namespaces):
         parts, fetch = runtime.recall(), _fetch_current(runtime, namespaces)
         now = runtime.clock.now()
-        answer = _found(asked, namespaces, parts.engine, parts.graphs, now, fetch)
+        answer = _found(asked, namespaces, parts.engine, parts.graphs, now, fetch, fits)
     else:
-        answer = _words(runtime, asked, namespaces)
+        answer = _words(runtime, asked, namespaces, fits)
     took = (time.perf_counter() - began) * 1000
     return msgspec.structs.replace(answer, latency_ms=round(took, 2))
 
@@ -117,9 +139,27 @@ def shortened(record: Record, *, full: bool) -> Record:
     return msgspec.structs.replace(record, detail=record.detail[: DETAIL_CHARS - 1] + "…")
 
 
-def matches(record: Record, wanted: Filters) -> bool:
+def branch_sessions(
+    runtime: ServiceRuntime, namespaces: Sequence[str], branch: str | None
+) -> tuple[str, ...] | None:
+    """The sessions that worked on a branch; None without one."""
+    if branch is None:
+        return None
+
+    def sessions(work: ProjectWork) -> tuple[str, ...]:
+        known = work.by_branch.get(branch)
+        return tuple(known.sessions) if known is not None else ()
+
+    runtime.work.fill(namespaces)
+    return tuple(one for name in namespaces for one in runtime.work.ask(name, sessions))
+
+
+def matches(record: Record, wanted: Filters, sessions: Collection[str] | None = None) -> bool:
     return (
         wanted.kind in (None, record.kind)
+        and (sessions is None or record.session_id in sessions)
+        and wanted.freshness in (None, record.freshness)
+        and wanted.used in (None, record.access_count > 0)
         and wanted.type in (None, record.observation_type, record.knowledge_type)
         and wanted.session_id in (None, record.session_id)
         and (wanted.concept is None or wanted.concept in record.concepts)
@@ -132,6 +172,7 @@ def matches(record: Record, wanted: Filters) -> bool:
 # --- ways to search ------------------------------------------------------------------------------
 
 Fetch = Callable[[Sequence[str]], dict[str, Record]]
+Fits = Callable[[Record], bool]
 
 
 def _found(
@@ -141,6 +182,7 @@ def _found(
     graphs: "GraphCache",
     at: datetime,
     fetch: Fetch,
+    fits: Fits,
 ) -> SearchAnswer:
     from recollect.retrieve.find import find
 
@@ -148,9 +190,18 @@ def _found(
     ranked: Ranked | None = None
     for depth in _depths(asked):
         ranked = find(
-            engine, graphs, asked.query, namespaces, at=at, limit=depth, mode=asked.mode
+            engine,
+            graphs,
+            asked.query,
+            namespaces,
+            at=at,
+            limit=depth,
+            mode=asked.mode,
+            fusion=asked.fusion or "linear",
+            k=asked.k,
+            depth=asked.fetch_depth,
         ).ranked
-        items = list(_chosen(ranked, asked, fetch))
+        items = list(_chosen(ranked, asked, fetch, fits))
         if len(items) >= asked.limit or len(ranked.results) < depth:
             break
     assert ranked is not None
@@ -167,16 +218,17 @@ def _found(
 
 
 def _depths(asked: SearchQuery) -> Sequence[int]:
-    names = ("kind", "type", "concept", "file", "session_id", "since", "until")
+    names = ("kind", "type", "concept", "file", "session_id", "branch", "freshness", "used",
+             "since", "until")  # fmt: skip
     narrowed = any(getattr(asked, name) is not None for name in names)
     return _DEPTHS if narrowed else (asked.limit,)
 
 
-def _chosen(ranked: "Ranked", asked: SearchQuery, fetch: Fetch) -> Iterator[SearchHit]:
+def _chosen(ranked: "Ranked", asked: SearchQuery, fetch: Fetch, fits: Fits) -> Iterator[SearchHit]:
     records = fetch([one.id for one in ranked.results])
     for one in ranked.results:
         record = records.get(one.id)
-        if record is not None and matches(record, asked):
+        if record is not None and fits(record):
             yield SearchHit(
                 record=shortened(record, full=asked.full),
                 score=round(one.score, 6),
@@ -196,7 +248,11 @@ def _fetch_current(runtime: ServiceRuntime, namespaces: Sequence[str]) -> Fetch:
 
 
 def _as_of(
-    runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], moment: datetime
+    runtime: ServiceRuntime,
+    asked: SearchQuery,
+    namespaces: Sequence[str],
+    moment: datetime,
+    fits: Fits,
 ) -> SearchAnswer:
     from recollect.retrieve.as_of import StoreAsOf, engine_as_of
     from recollect.retrieve.graph import GraphCache
@@ -214,24 +270,29 @@ def _as_of(
         graphs,
         moment,
         lambda ids: {one: known[one] for one in ids if one in known},
+        fits,
     )
 
 
-def _raw(runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str]) -> SearchAnswer:
-    return _by_store(
-        runtime, asked, namespaces, {"semantic": "a raw query searches words only"}, raw=True
-    )
+def _raw(
+    runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], fits: Fits
+) -> SearchAnswer:
+    why = {"semantic": "a raw query searches words only"}
+    return _by_store(runtime, asked, namespaces, fits, why, raw=True)
 
 
-def _words(runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str]) -> SearchAnswer:
+def _words(
+    runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], fits: Fits
+) -> SearchAnswer:
     why = {"index": "still loading; searched by words in the store"}
-    return _by_store(runtime, asked, namespaces, why, raw=False)
+    return _by_store(runtime, asked, namespaces, fits, why, raw=False)
 
 
 def _by_store(
     runtime: ServiceRuntime,
     asked: SearchQuery,
     namespaces: Sequence[str],
+    fits: Fits,
     why: dict[str, str],
     *,
     raw: bool,
@@ -246,7 +307,7 @@ def _by_store(
                 parts={hit.by: round(hit.score, 6)},
             )
             for hit in hits
-            if matches(hit.record, asked)
+            if fits(hit.record)
         ]
         if len(items) >= asked.limit or len(hits) < depth:
             break

@@ -31,11 +31,18 @@ from recollect.store.interface import RecordFilter
 TURNS = 3
 FILES = 20
 LINE = 300
+FIRST = 8  # events in which the first prompt is looked for
 
 
 class SessionsQuery(Scope, frozen=True, kw_only=True):
     before: Annotated[str, Meta(max_length=300)] | None = None
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
+
+
+class SessionLine(Session, frozen=True, kw_only=True):
+    """`title`: of its summary, or else its first prompt."""
+
+    title: str = ""
 
 
 class SessionDetail(Value, frozen=True, kw_only=True):
@@ -77,14 +84,30 @@ class Resume(Value, frozen=True, kw_only=True):
     text: str
 
 
-def sessions(runtime: ServiceRuntime, asked: SessionsQuery) -> Listing[Session]:
+def sessions(runtime: ServiceRuntime, asked: SessionsQuery) -> Listing[SessionLine]:
     place = cursor(asked.before)
-    return merge_pages(
+    found = merge_pages(
         namespaces_to_list(runtime, asked),
         lambda namespace: runtime.store.sessions.page(namespace, before=place, limit=asked.limit),
         session_key,
         asked.limit,
     )
+    return Listing(items=tuple(_with_title(runtime, one) for one in found.items), next=found.next)
+
+
+def _with_title(runtime: ServiceRuntime, one: Session) -> SessionLine:
+    summed = RecordFilter(kind="summary", session_id=one.session_id)
+    summaries = runtime.visible_store.records.page(one.namespace, summed, limit=1).items
+    title = summaries[0].title if summaries else _first_prompt(runtime, one)
+    return SessionLine(**msgspec.structs.asdict(one), title=title)
+
+
+def _first_prompt(runtime: ServiceRuntime, one: Session) -> str:
+    for stored in runtime.store.events.session(one.namespace, one.session_id, limit=FIRST):
+        if stored.event.kind == "prompt" and isinstance(stored.event.body, TextBody):
+            said = runtime.tombstones.visible_text(one.namespace, stored.event.body.content)
+            return _short(said)
+    return ""
 
 
 def session(runtime: ServiceRuntime, session_id: str) -> Session:
@@ -119,7 +142,7 @@ def conversation(
     known = session(runtime, session_id)
     stored = runtime.store.events.session(known.namespace, session_id)
     part = stored[after : after + limit]
-    lines = tuple(line for one in part for line in _lines(one.event))
+    lines = tuple(line for one in part for line in lines_of(one.event))
     more = after + limit < len(stored)
     return ConversationPage(
         session_id=session_id, items=lines, next=after + limit if more else None
@@ -227,7 +250,8 @@ def _text(
     return "\n\n".join(parts) or "Nothing to resume: no session was recorded here yet."
 
 
-def _lines(event: Event) -> list[ConversationLine]:
+def lines_of(event: Event) -> list[ConversationLine]:
+    """An event as messages or tool calls."""
     base: dict[str, Any] = {"event_id": event.event_id, "at": event.valid_time, "kind": event.kind}
     match event.body:
         case TextBody(content=content):

@@ -13,11 +13,22 @@ from msgspec import Meta
 
 from recollect.core.errors import BadInput
 from recollect.core.tool_schemas import BY_NAME
-from recollect.core.values import Record, convert
-from recollect.inject import fence
+from recollect.core.values import Record, convert, encode
+from recollect.inject import render
 from recollect.inject.judge import SENSITIVE, told
 from recollect.privacy.sensitive import is_sensitive
-from recollect.service import agent_memory, context, graph, read, report, search, sessions, write
+from recollect.service import (
+    administration,
+    agent_memory,
+    context,
+    conversation_compaction,
+    graph,
+    read,
+    report,
+    search,
+    sessions,
+    write,
+)
 from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_search, refuse_kept_out
@@ -40,8 +51,11 @@ def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) ->
         if cwd:
             refuse_kept_out(runtime, cwd)
             given["project_path"] = cwd
+    for key, value in given.items():
+        if isinstance(value, str) and tool.properties.get(key, {}).get("type") == "array":
+            given[key] = [line for line in value.splitlines() if line.strip()]  # a list as lines
     text = RUN[name](runtime, given)
-    return text if tool.fenced else fence.disarm(text)
+    return text if tool.fenced else render.disarm(text)
 
 
 # --- the tools -----------------------------------------------------------------------------------
@@ -51,6 +65,25 @@ def _search(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     answer = search.search(runtime, convert(search.SearchQuery, given))
     items = tuple(one for one in answer.items if _allowed_record(runtime, one.record))
     return search_text(msgspec.structs.replace(answer, items=items))
+
+
+def _search_by_meaning(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
+    return _search(runtime, {"mode": "semantic", **given})
+
+
+def _embedding_stats(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
+    found = administration.embedding_stats(runtime)
+    share = 100 * found.embedded // found.memories if found.memories else 100
+    text = (
+        f"{found.embedded} of {found.memories} memories ({share} %) have vectors of "
+        f"{found.model or 'no model yet'}; embedding is {found.state}."
+    )
+    return f"{text} {found.problem}".strip()
+
+
+def _compact(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
+    asked = convert(conversation_compaction.CompactRequest, given)
+    return encode(conversation_compaction.compact(runtime, asked)).decode()
 
 
 def _allowed_record(runtime: ServiceRuntime, record: Record) -> bool:
@@ -275,14 +308,22 @@ Run = Callable[[ServiceRuntime, dict[str, Any]], str]
 
 RUN: dict[str, Run] = {
     "search_memory": _search,
+    "search": _search,
+    "hybrid_search": _search,
+    "semantic_search": _search_by_meaning,
+    "embedding_stats": _embedding_stats,
+    "compact_conversation": _compact,
     "get_context": _context,
     "timeline": _timeline,
     "get_observations": _get,
     "remember": _remember,
     "correct": _correct,
     "store_observation": _observe,
+    "save_observation": _observe,
+    "save_memory": _observe,
     "store_knowledge": _know,
     "store_summary": _sum_up,
+    "save_session_summary": _sum_up,
     "resume_session": _resume,
     "generate_report": _report,
     "recall_entity": _entity,

@@ -24,7 +24,10 @@ LOGGED = 200
 
 
 class WeekQuery(Scope, frozen=True, kw_only=True):
+    """The last `days`, or the time since `since`."""
+
     days: Annotated[int, Meta(ge=1, le=366)] = 7
+    since: Moment | None = None
 
 
 class Week(Value, frozen=True, kw_only=True):
@@ -49,7 +52,7 @@ class Week(Value, frozen=True, kw_only=True):
 
 def week(runtime: ServiceRuntime, asked: WeekQuery) -> Week:
     until = runtime.clock.now()
-    since = until - timedelta(days=asked.days)
+    since = asked.since or until - timedelta(days=asked.days)
     namespaces = namespaces_to_list(runtime, asked)
     known = [
         one

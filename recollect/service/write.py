@@ -19,6 +19,7 @@ from recollect.core.kinds import EDITABLE, TYPES, KnowledgeType, ObservationType
 from recollect.core.values import (
     Author,
     Checkpoint,
+    Citation,
     Concept,
     FactText,
     FilePath,
@@ -29,11 +30,18 @@ from recollect.core.values import (
     Unit,
     Value,
 )
-from recollect.extract.tombstones import Cause, tombstone_of, tombstone_of_edit
+from recollect.extract.tombstone import Cause, tombstone_of, tombstone_of_edit
+from recollect.lifecycle.file_freshness import cite
 from recollect.reconcile.belief_changes import apply, ending
 from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, all_namespaces, namespace_to_write, namespaces_to_list
+from recollect.service.scope import (
+    Scope,
+    all_namespaces,
+    namespace_to_write,
+    namespaces_to_list,
+    project_id,
+)
 from recollect.store.interface import undoable, with_content
 
 Content = Annotated[str, Meta(max_length=50_000)]
@@ -48,6 +56,7 @@ TITLE_CHARS = 200
 FACT_CHARS = 500
 CHECKPOINT_FILES = 20
 RATED_WRONG = "rated wrong"
+TREE_S = 1.0  # that a caller waits for a work tree whose disk is slow
 
 
 class NewObservation(Scope, frozen=True, kw_only=True):
@@ -84,10 +93,11 @@ class NewKnowledge(Scope, frozen=True, kw_only=True):
 
 
 class NewSummary(Scope, frozen=True, kw_only=True):
-    """A summary of a session: what was asked, done and learned, and the next steps."""
+    """A summary of a session: what was asked, looked into, done and learned, and the next steps."""
 
     request: Annotated[str, Meta(min_length=1, max_length=2000)]
     title: Title | None = None
+    investigated: Lines = ()
     completed: Lines = ()
     learned: Lines = ()
     next_steps: Lines = ()
@@ -121,6 +131,7 @@ class MemoryEdit(Value, frozen=True, kw_only=True):
     importance: Importance | None = None
     confidence: Unit | None = None
     pinned: bool | None = None
+    type: ObservationType | KnowledgeType | None = None
     version: Annotated[int, Meta(ge=1)] | None = None
     reason: Annotated[str, Meta(max_length=1000)] = ""
 
@@ -208,6 +219,7 @@ def add_summary(runtime: ServiceRuntime, given: NewSummary) -> Added:
     """With a session, the summary is also a checkpoint to resume from."""
     new = scrubbed(runtime, given)
     sections = (
+        ("Investigated", new.investigated),
         ("Completed", new.completed),
         ("Learned", new.learned),
         ("Next steps", new.next_steps),
@@ -275,6 +287,7 @@ def _add(
             level="distilled",
             strategy="user",
             valid_from=runtime.clock.now(),
+            citations=_cited(runtime, place, namespace, fields["files"]),
             **{**fields, "title": fields["title"][:TITLE_CHARS]},
         )
     )
@@ -289,6 +302,20 @@ def _add(
         runtime.publish("checkpoint", {"namespace": namespace, "session_id": stood.session_id})
     runtime.embed_soon()
     return Added(record=stored, stored=True, op_id=operation.op_id)
+
+
+def _cited(
+    runtime: ServiceRuntime, place: Scope, namespace: str, files: Sequence[str]
+) -> tuple[Citation, ...]:
+    """The files as they are now, in the directory that was named or where the project is."""
+    if not files:
+        return ()
+    where = place.project_path or place.project or ""
+    if not where.startswith("/"):
+        here = project_id(namespace)
+        known = (one.roots for one in runtime.store.projects.all() if one.project_id == here)
+        where = next((roots[0] for roots in known if roots), "")
+    return cite(files, where, TREE_S)
 
 
 def _checkpoint(record: Record, new: NewSummary) -> Checkpoint:
@@ -326,10 +353,15 @@ def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed
         )
     clean = scrubbed(runtime, change)
     wanted = {name: value for name in EDITABLE if (value := getattr(clean, name)) is not None}
+    if change.type is not None:
+        wanted[_column_of_type(known, change.type)] = change.type
     if not wanted:
         raise BadInput("no change was given", hint="title, summary, detail, facts, …")
-    if fixed := sorted(wanted.keys() - set(known.traits.editable)):
+    types = ("knowledge_type", "observation_type")
+    if fixed := sorted(wanted.keys() - {*known.traits.editable, *types}):
         raise BadInput(f"{fixed[0]} of a {known.traits.label} cannot be changed", field=fixed[0])
+    if "files" in wanted:
+        wanted["citations"] = _cited(runtime, Scope(), known.namespace, wanted["files"])
     edited = values.check(msgspec.structs.replace(known, **wanted))
     if edited == known:
         raise BadInput("the memory is already like that")
@@ -338,8 +370,19 @@ def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed
     stone = tombstone_of_edit(known, edited, sessions, runtime.clock.now())
     operation = runtime.memories.edit(edited, runtime.actor, clean.reason, [stone] if stone else [])
     runtime.tombstones.reload()
+    runtime.recall().feedback.forget_known()
     runtime.embed_soon()
     return Changed(record=find(runtime, known.record_id), op_id=operation.op_id)
+
+
+def _column_of_type(record: Record, wanted: str) -> str:
+    """The column that holds the type of a memory. BadInput for a type that its kind does not have,
+    and for a type of its own that only the daemon gives."""
+    kind = record.traits
+    if wanted not in kind.types or len(kind.types) < 2:
+        known = f"It may be: {', '.join(kind.types)}." if len(kind.types) > 1 else ""
+        raise BadInput(f"a {kind.label} cannot be of the type {wanted}", field="type", hint=known)
+    return "knowledge_type" if kind.is_belief else "observation_type"
 
 
 def delete(
@@ -393,6 +436,7 @@ def undo(runtime: ServiceRuntime, op_id: str | None = None, scope: Scope | None 
     if operation.kind == "feedback":
         return _undo_verdict(runtime, operation, detail)
     done = runtime.memories.undo(operation.namespace, operation.op_id, runtime.actor)
+    runtime.recall().feedback.forget_known()
     restored, removed = list(done.created), set(done.targets)
     if operation.kind == "move" and "left_by" in detail:
         # Out of one namespace, back into the other; in between the archive holds the memory.

@@ -17,24 +17,21 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from recollect.core.values import Event, JsonBody, MessageBody
-from recollect.work import commands
+from recollect.work import commands, edited_text
 
 _STOPPED_FLAGS = ("interrupted", "is_interrupt")
 _VERDICTS = ("resultType", "result_type", "status", "outcome")
 _STOPPED_VERDICTS = frozenset(["denied", "rejected", "cancelled", "canceled"])
-_OLD = ("old_string", "oldString", "old_str", "oldStr")
-_NEW = ("new_string", "newString", "new_str", "newStr")
-_GIT_TAKES_BACK = re.compile(
+GIT_TAKES_BACK = re.compile(
     r"\bgit (?:-C \S{1,500} )?"
     r"(?:restore (?!--staged)|revert\b|reset --hard|checkout (?:\S{1,200} )?-- )"
 )
-_MOST_EDITS = 50  # in one call
 
 Swap = tuple[int, int]  # the hashes of the old and the new text of an edit
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EffortStep:
     """What counts of one event; small, so that a long session can be held."""
 
     kind: Literal["prompt", "tool", "answer"]
@@ -53,19 +50,19 @@ class SessionEffort:
     corrected_turns: int
 
 
-def step_of(event: Event) -> Step | None:
+def step_of(event: Event) -> EffortStep | None:
     """What counts of an event, if anything."""
     match event.kind, event.body:
         case "prompt", _:
-            return Step("prompt")
+            return EffortStep("prompt")
         case "tool_use", JsonBody(data=dict(call)):
             return _tool_step(call)
         case _, MessageBody(turns=turns) if any(one.role != "user" for one in turns):
-            return Step("answer")
+            return EffortStep("answer")
     return None
 
 
-def effort(steps: Iterable[Step]) -> SessionEffort:
+def effort(steps: Iterable[EffortStep]) -> SessionEffort:
     """What the steps of a session, in order, add up to."""
     turns = -1  # the number of the turn; what comes before the first prompt is in none
     calls = 0
@@ -105,20 +102,19 @@ def effort(steps: Iterable[Step]) -> SessionEffort:
     return SessionEffort(turns + 1, calls_before_edit, failed, len(corrected))
 
 
-def _tool_step(call: dict[str, Any]) -> Step:
+def _tool_step(call: dict[str, Any]) -> EffortStep:
     command = call.get("command")
     line = command if isinstance(command, str) and call.get("class") == "command" else ""
     failed = call.get("failed") is True
     stopped = _was_stopped(call.get("output"))
     edits = call.get("class") == "file-write" and not failed
-    return Step(
+    return EffortStep(
         "tool",
         edits=edits,
         # A search that finds nothing exits with 1 as well, so commands that only look do not count.
         failed_command=failed and not stopped and any(one.form for one in commands.steps(line)),
         stopped=stopped,
-        git_takes_back=not failed
-        and _GIT_TAKES_BACK.search(line[: commands.MOST_LINE]) is not None,
+        git_takes_back=not failed and GIT_TAKES_BACK.search(line[: commands.MOST_LINE]) is not None,
         swaps=tuple(_swaps(call)) if edits else (),
     )
 
@@ -133,15 +129,8 @@ def _was_stopped(output: Any) -> bool:
 
 def _swaps(call: dict[str, Any]) -> Iterator[Swap]:
     """The edits of a call, each with its file, as hashes of the text before and after."""
-    given = call.get("input")
-    if not isinstance(given, dict):
-        return
     files = call.get("files")
     where = str(files[0]) if isinstance(files, list) and files else ""
-    several = given.get("edits")
-    for one in (several if isinstance(several, list) else [given])[:_MOST_EDITS]:
-        if isinstance(one, dict):
-            old = next((one[name] for name in _OLD if isinstance(one.get(name), str)), "")
-            new = next((one[name] for name in _NEW if isinstance(one.get(name), str)), "")
-            if old and new and old != new:
-                yield hash((where, old)), hash((where, new))
+    for old, new in edited_text.swaps(call.get("input")):
+        if old and new:
+            yield hash((where, old)), hash((where, new))

@@ -23,11 +23,11 @@ import numpy as np
 from recollect.core.ids import new_ulid
 from recollect.core.settings import Settings
 from recollect.core.values import Action, How, TurnWork
+from recollect.inject.gather import branch_line, files_line, runs_line
 from recollect.store.sqlite import SqliteStore
 from recollect.work.cache import WorkCache
 from recollect.work.index import ProjectWork
 from recollect.work.likely_files import Ask, rank
-from recollect.work.lines import branch_line, files_line, runs_line
 
 NAMESPACE = "/actor/ada/project/large/"
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
@@ -153,7 +153,7 @@ def everything(work: ProjectWork, ask: Ask) -> list[str]:
         runs_line(work, ask, ()),
         files_line(work, ask, likely, ()),
     )
-    return [line.text for line in found if line is not None]
+    return [line.line for line in found if line is not None]
 
 
 def cpu_ms(action: Callable[[], object]) -> float:

@@ -2,7 +2,7 @@
 
 In: a Runtime, with a few memories and recall ready, and the frame of a prompt that it
 knows something about. Out: how many functions and files of the package are entered until the answer
-is there, by room; with -v all of them. What follows the answer (receipt, turn, embedding) is not
+is sent, by room; with -v all of them. What follows the answer (receipt, turn, embedding) is not
 counted, nor are lambdas and comprehensions.
 """
 
@@ -25,13 +25,13 @@ from recollect.core import ids, projects
 from recollect.core.settings import Settings
 from recollect.core.values import Record
 from recollect.daemon.runtime import Runtime
-from recollect.ingest.pipeline import Pipeline
 from tests import make
 
 PACKAGE = str(Path(recollect.__file__).parent) + os.sep
 # The threads that work for the answer: the one that asks, the writer's, recall's.
 THREADS = ("MainThread", "recollect-writer", "recollect-recall")
 PROMPT = "why did the retry storm take the billing api down?"
+BEFORE = "what do retries in the billing api need?"  # answers are kept, so it is another question
 PATIENCE_S = 60.0
 MODEL = os.environ.get("RECOLLECT_MODEL_DIR", "")
 
@@ -46,6 +46,9 @@ class Walk:
     def begin(self) -> None:
         self.visited.clear()
         self.on = True
+
+    def end(self) -> None:
+        self.on = False
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         ours = self.on and event == "call" and frame.f_code.co_filename.startswith(PACKAGE)
@@ -72,20 +75,21 @@ def memories(namespace: str) -> Iterator[Record]:
 
 
 @contextmanager
-def running(home: str, project: str) -> Iterator[Pipeline]:
-    """The write path of a Runtime that holds a few memories of a project."""
+def running(home: str, project: str) -> Iterator[Runtime]:
+    """A Runtime that holds a few memories of a project."""
     runtime = Runtime(Settings(home=home, actor="ada", reserve_mb=0, model_dir=MODEL))
     try:
         place = runtime.store.projects.resolve(projects.locate(project))
-        runtime.store.records.put(list(memories(projects.namespace("ada", place))))
-        runtime.load_recall()
-        yield runtime.pipeline
+        namespace = projects.namespace("ada", place)
+        runtime.store.records.put(list(memories(namespace)))
+        runtime.load_recall().index_cache.fill([namespace, projects.namespace("ada")])
+        yield runtime
     finally:
         runtime.close()
 
 
-def prompt(project: str, session: str) -> tuple[frames.Frame, bytes]:
-    said = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": PROMPT,
+def prompt(text: str, project: str, session: str) -> tuple[frames.Frame, bytes]:
+    said = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": text,
             "cwd": project}  # fmt: skip
     frame = frames.Frame(
         ulid=ids.new_ulid(),
@@ -99,16 +103,16 @@ def prompt(project: str, session: str) -> tuple[frames.Frame, bytes]:
     return frame, frames.digest(frames.encode_payload(frame))
 
 
-def answered(pipeline: Pipeline, project: str, walk: Walk | None = None) -> None:
+def answered(runtime: Runtime, project: str, walk: Walk | None = None) -> None:
     """One prompt of a new session, again when recall was not ready or not in time."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
-        frame, digest = prompt(project, ids.new_ulid())
+        frame, digest = prompt(PROMPT if walk else BEFORE, project, ids.new_ulid())
         if walk is not None:
             walk.begin()
-        reply = pipeline.frame(frame, digest)
-        if walk is not None:
-            walk.on = False
+        reply = runtime.pipeline.frame(
+            frame, digest, lambda _: walk.end() if walk is not None else None
+        )
         if b"jitter" in reply.stdout:
             return
         assert time.monotonic() < deadline, "recall never answered"
@@ -122,10 +126,12 @@ def measure() -> Walk:
         os.mkdir(project)
         threading.setprofile(walk)
         try:
-            with running(os.path.join(scratch, "home"), project) as pipeline:
-                answered(pipeline, project)  # what is cached by then is not counted
+            with running(os.path.join(scratch, "home"), project) as runtime:
+                answered(runtime, project)  # what is cached by then is not counted
+                assert runtime.loaded_recall is not None
+                runtime.loaded_recall.receipts.flush()  # what follows the first answer, neither
                 sys.setprofile(walk)
-                answered(pipeline, project, walk)
+                answered(runtime, project, walk)
         finally:
             sys.setprofile(None)
             threading.setprofile(None)

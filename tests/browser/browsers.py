@@ -19,6 +19,14 @@ from tests.fakes.daemons import RealDaemon
 from tests.fakes.waiting import PATIENCE_S
 from tests.make import record
 
+# In the order of the navigation, with their titles.
+VIEWS = {
+    "week": "This week",
+    **{
+        name: name.capitalize()
+        for name in ("beliefs", "memories", "sessions", "projects", "why", "settings")
+    },
+}
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # Without these a browser tries to reach its maker from a machine that has no way out.
 QUIET = (
@@ -141,9 +149,50 @@ def furnish(daemon: RealDaemon, home: pathlib.Path, memories: int = 60) -> list[
         },
     )
     settle(daemon)
+    work(daemon, paths[0])
     converse(daemon, paths)
     believe(daemon, paths)
     return paths
+
+
+WORK = (
+    ("feature/retries", "Give the retry queue some jitter", "make test",
+     ("src/retry.py", "src/queue.py", "tests/test_retry.py")),
+    ("feature/retries", "Alarm when the queue is long", "pytest -q tests/test_queue.py",
+     ("src/queue.py", "src/alarms.py", "tests/test_queue.py", "deploy/alarms.tf")),
+    ("main", "Show the currency of the customer on invoices", "make test",
+     ("src/render.py", "src/i18n/currency.py", "templates/invoice.html", "tests/test_render.py")),
+    ("importer-2", "Read the new export format", "make lint",
+     ("src/importer/reader.py", "src/importer/columns.py", "tests/test_reader.py")),
+    ("importer-2", "Skip rows without a customer", "pytest -q tests/test_reader.py",
+     ("src/importer/reader.py", "src/importer/rows.py", "docs/importer.md")),
+)  # fmt: skip
+
+
+def work(daemon: RealDaemon, path: str) -> None:
+    """Sessions in which an agent read, edited and ran things, as its hooks report them."""
+    git = pathlib.Path(path) / ".git"
+    git.mkdir(exist_ok=True)
+    for number, (branch, asked, command, files) in enumerate(WORK):
+        (git / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+        common = {"session_id": f"work-{number}", "cwd": path}
+
+        def tell(event: str, common: dict[str, Any] = common, **more: Any) -> None:
+            daemon.run_hook("claude-code", event, {**common, **more})
+
+        def tool(name: str, fails: bool = False, tell: Any = tell, **given: Any) -> None:
+            answer = {"error": "2 failed"} if fails else {"tool_response": {"stdout": "ok"}}
+            event = "PostToolUseFailure" if fails else "PostToolUse"
+            tell(event, tool_name=name, tool_use_id=f"t{time.monotonic_ns()}", tool_input=given,
+                 **answer)  # fmt: skip
+
+        tell("UserPromptSubmit", prompt=asked)
+        tool("Read", file_path=f"{path}/{files[0]}")
+        tool("Bash", fails=number % 2 == 1, command=command)
+        for name in files:
+            tool("Edit", file_path=f"{path}/{name}", old_string="a", new_string="b")
+        tool("Bash", command=command)
+        tell("Stop", last_assistant_message=f"Done: {asked.lower()}. All tests pass.")
 
 
 def settle(daemon: RealDaemon) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of every view, in light, dark and at phone width: `make screenshots`.
+"""Pictures of every view, in light and dark and at three widths: `make screenshots`.
 
 In: a folder. Out: PNG files in it, of a real daemon in a real browser.
 """
@@ -9,13 +9,13 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from tests.browser.browsers import chromium, contradict, enter, furnish
+from tests.browser.browsers import VIEWS, chromium, contradict, enter, furnish
 from tests.fakes.daemons import RealDaemon, real_daemon
 
-VIEWS = ("week", "beliefs", "memories", "sessions", "why", "graph", "timeline", "settings")
 SHAPES: dict[str, Any] = {
-    "light": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
-    "dark": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "dark"},
+    "light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
+    "tablet": {"viewport": {"width": 1024, "height": 800}, "color_scheme": "light"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
 }
 
@@ -51,6 +51,9 @@ def _addresses(daemon: RealDaemon, view: str) -> Iterator[tuple[str, str]]:
         yield "try", "why?try=1&q=why%20did%20retries%20storm"
     if view == "sessions":
         yield "session", "sessions/session-0"
+    if view == "projects":
+        first = daemon.client.get("/api/projects")["items"][0]["project_id"]
+        yield "project", f"projects/{first}"
 
 
 if __name__ == "__main__":

@@ -10,16 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, Response, expect
 
 from recollect.core.kinds import KINDS
-from tests.browser.browsers import enter, say
+from tests.browser.browsers import VIEWS, enter, say
 from tests.fakes.daemons import RealDaemon
 
-VIEWS = {
-    "week": "This week",
-    **{
-        name: name.capitalize()
-        for name in ("beliefs", "memories", "sessions", "why", "graph", "timeline", "settings")
-    },
-}
 PROBLEMS = ".state.error"
 
 
@@ -50,7 +43,7 @@ def test_every_view_shows_real_data_and_complains_of_nothing(
     expect(page.get_by_role("heading", level=1)).to_contain_text(VIEWS[view])
     expect(page.locator(".loading")).to_have_count(0)
     expect(page.locator(PROBLEMS)).to_have_count(0)
-    if view not in ("graph", "settings"):
+    if view != "settings":
         shown = page.locator("#main :not(option)").get_by_text("billing-api")
         expect(shown.locator("visible=true").first).to_be_visible()
     assert told == []
@@ -64,11 +57,16 @@ def test_no_view_has_a_serious_accessibility_finding(
     page = enter(context, furnished)
     record = furnished.client.get("/api/memories?limit=1")["items"][0]["record_id"]
     receipt = furnished.client.get("/api/receipts?limit=1&project=all")["items"][0]["receipt_id"]
+    project = furnished.client.get("/api/projects")["items"][0]["project_id"]
+    entity = furnished.client.get("/api/entities?limit=1")["items"][0]["entity_id"]
     extra = (
         "beliefs?show=waiting",
         "beliefs?show=ended",
         "beliefs?show=facts",
-        "timeline?log=events",
+        "sessions?show=events",
+        "sessions?show=changes",
+        f"projects/{project}",
+        f"entity/{entity}",
         f"memories/{record}",
         f"why/{receipt}",
         "why?try=1&q=retry",
@@ -207,6 +205,11 @@ def test_a_question_is_tried_before_it_is_asked(
     expect(told.get_by_text("Nothing: no memory is likely enough")).to_be_visible()
 
 
+def choose_project(page: Page, name: str) -> None:
+    choice = page.get_by_label("Project", exact=True)
+    choice.select_option(choice.locator("option").filter(has_text=name).get_attribute("value"))
+
+
 def is_the_whole_question(answer: Response) -> bool:
     """Typing and choosing ask several times; the last one asks for all of it."""
     asked = urllib.parse.parse_qs(urllib.parse.urlsplit(answer.url).query)
@@ -218,28 +221,26 @@ def test_filters_live_in_the_address_and_survive_a_reload(
 ) -> None:
     page = enter(window, furnished)
     see(page, furnished, "memories")
-    choices = ["All kinds", *(one.plural.capitalize() for one in KINDS.values())]
-    expect(page.get_by_label("Kind").locator("option")).to_have_text(choices)
+    kinds = page.get_by_role("group", name="Kind")
+    expect(kinds.get_by_role("button")).to_have_count(len(KINDS))
     page.get_by_label("Search memories").fill("retry storm")
     page.get_by_role("button", name="Words").click()
-    page.get_by_label("Kind").select_option("knowledge")
+    kinds.get_by_role("button", name="Beliefs").click()
     with page.expect_response(is_the_whole_question):
-        page.get_by_label("Project").select_option(label="billing-api")
+        choose_project(page, "billing-api")
     asked = urllib.parse.parse_qs(page.url.partition("?")[2])
     assert asked["q"] == ["retry storm"] and asked["mode"] == ["keyword"]
     assert asked["kind"] == ["knowledge"] and asked["project"]
     expect(page.locator(".loading")).to_have_count(0)
     expect(page.get_by_role("listitem").first).to_be_visible()
-    shown = page.get_by_role("listitem").all_inner_texts()
+    shown = page.locator(".virtual .title").all_inner_texts()
     with page.expect_response(is_the_whole_question):
         page.reload()
     expect(page.get_by_label("Search memories")).to_have_value("retry storm")
-    expect(page.get_by_label("Kind")).to_have_value("knowledge")
+    expect(kinds.get_by_role("button", name="Beliefs")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".loading")).to_have_count(0)
-    expect(page.get_by_role("listitem").first).to_be_visible()
-    assert [one.splitlines()[1] for one in page.get_by_role("listitem").all_inner_texts()] == [
-        one.splitlines()[1] for one in shown
-    ]
+    expect(page.locator(".virtual .title").first).to_be_visible()
+    assert page.locator(".virtual .title").all_inner_texts() == shown
 
 
 def test_ctrl_k_finds_from_anywhere(window: BrowserContext, furnished: RealDaemon) -> None:
@@ -380,12 +381,13 @@ def test_three_hundred_hostile_texts_execute_nothing(
     page = enter(window, furnished)
     told = watched(page)
     receipts = furnished.client.get("/api/receipts?limit=40&project=all")["items"]
+    projects = furnished.client.get("/api/projects")["items"]
     places = [
         *VIEWS,
         "memories?q=zebrafish",
-        "graph?limit=1000",
-        "timeline?log=changes",
-        "timeline?log=events",
+        "sessions?show=changes",
+        "sessions?show=events",
+        *(f"projects/{one['project_id'] or 'global'}" for one in projects),
         "beliefs",
         "beliefs?show=facts",
         *(f"memories/{one}" for one in ids),

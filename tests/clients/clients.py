@@ -1,4 +1,4 @@
-"""The six agents that can be installed from npm, and how each is pointed at the fake model.
+"""The agents that can be installed from npm, and how each is pointed at the fake model.
 
 In: the model's address. Out: a command line, an environment and the files a clean home needs.
 What they would send elsewhere is switched off; what they still try goes to a proxy that refuses.
@@ -21,14 +21,20 @@ class Client:
     package: str
     program: str
     first: Callable[[str, str], list[str]]  # model's address, prompt -> arguments
-    again: Callable[[str, str], list[str]]  # the same in the last session
+    # The same in the last session; None when it cannot go on without a terminal.
+    again: Callable[[str, str], list[str]] | None
     env: Callable[[str], dict[str, str]]
     files: Callable[[str], Files] = lambda url: {}
     # How `/recollect WORDS` is run: model's address, words -> arguments.
     slash: Callable[[str, str], list[str]] | None = None
+    # How the last session is compacted, where that can be asked for without a terminal.
+    compact: Callable[[str], list[str]] | None = None
+    has_mcp: bool = True
     shows_command: bool = True  # puts the text of `/recollect` before the model at once
     says_end: bool = True  # headless, it fires its hook for the end of a session
     says_failures: bool = True  # what it tells its hook of a command says that it failed
+    injects_before: bool = True  # takes text before its model is first asked, not with a tool only
+    stop: tuple[str, ...] = ()  # ends what it leaves running
     tools_late: bool = False  # headless, it starts MCP servers after the first prompt's hook
     noise: str = "(?!)"  # its own lines on stderr that come and go, or tell of any hook
 
@@ -72,9 +78,65 @@ def _opencode_config(url: str) -> str:
     )
 
 
+def _cline_provider(url: str) -> str:
+    settings = {
+        "provider": "openai-compatible",
+        "apiKey": "fake",
+        "model": "fake-model",
+        "baseUrl": f"{url}/v1",
+    }
+    used = {"settings": settings, "updatedAt": "2026-01-01T00:00:00Z", "tokenSource": "manual"}
+    name = "openai-compatible"
+    chosen = {"version": 1, "lastUsedProvider": name, "modes": {}, "providers": {name: used}}
+    return json.dumps(chosen, indent=2)
+
+
+def _pi_provider(url: str) -> dict[str, object]:
+    return {
+        "baseUrl": f"{url}/v1",
+        "api": "openai-completions",
+        "apiKey": "fake",
+        "models": [{"id": "fake-model"}],
+    }
+
+
+def _opencode(name: str, package: str, config: str) -> Client:
+    """OpenCode, or a fork that names its folder and its variables after itself."""
+    run = ("run", "--auto", "--print-logs", "--log-level", "WARN")
+    switches = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE", "SESSION_INGEST", "PRESENCE")
+    return Client(
+        host=name,
+        package=package,
+        program=name,
+        first=lambda url, prompt: [*run, prompt],
+        again=lambda url, prompt: [*run, "--continue", prompt],
+        env=lambda url: {f"{name.upper()}_DISABLE_{one}": "true" for one in switches},
+        files=lambda url: {
+            f".config/{name}/{config}": _opencode_config(url),
+            f".config/{name}/plugins/mine.js": "export const Mine = async () => ({})\n",
+        },
+        slash=lambda url, words: [*("run", "--auto", "--command", "recollect"), words],
+        tools_late=True,
+        says_end=False,
+        # The registry is out of reach, and so is whoever counts Kilo's users.
+        noise=r'.*(dependency install failed|model fetch error|PostHog|"date": |at async ).*',
+    )
+
+
+_CLAUDE_SETTINGS = """\
+{
+  "includeCoAuthoredBy": false,
+  "permissions": {"allow": ["WebSearch"], "deny": []},
+  "hooks": {
+    "Stop": [{"hooks": [{"type": "command", "command": "true"}]}],
+    "PreToolUse": [{"matcher": "Write", "hooks": [{"type": "command", "command": "true"}]}]
+  }
+}
+"""
 _GEMINI_SETTINGS = """\
 {
   // a comment of the user's own, and a hook that is not ours
+  "hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "true", "name": "mine"}]}]},
   "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
   "privacy": {"usageStatisticsEnabled": false},
   "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false}
@@ -82,6 +144,7 @@ _GEMINI_SETTINGS = """\
 """
 _QWEN_SETTINGS = """\
 {
+  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]},
   "security": {"auth": {"selectedType": "openai"}},
   "privacy": {"usageStatisticsEnabled": false},
   "general": {"disableAutoUpdate": true},
@@ -105,9 +168,8 @@ CLIENTS = {
                 "DISABLE_AUTOUPDATER": "1",
                 "DISABLE_TELEMETRY": "1",
             },
-            files=lambda url: {
-                ".claude/settings.json": '{\n  "includeCoAuthoredBy": false\n}\n',
-            },
+            files=lambda url: {".claude/settings.json": _CLAUDE_SETTINGS},
+            compact=lambda url: ["-p", "--continue", "/compact"],
         ),
         Client(
             host="codex",
@@ -117,13 +179,14 @@ CLIENTS = {
             again=_codex("resume", "--last"),
             env=lambda url: {"FAKE_KEY": "fake"},
             files=lambda url: {
+                ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": []}]}}\n',
                 ".codex/config.toml": (
                     "# mine\ncheck_for_update_on_startup = false\n"
                     "model = 'gpt-5.5'\nmodel_provider = 'fake'\n\n"
                     "[analytics]\nenabled = false\n\n[otel]\nexporter = 'none'\n\n"
                     f"[model_providers.fake]\nname = 'Fake'\nbase_url = '{url}/v1'\n"
                     "env_key = 'FAKE_KEY'\nwire_api = 'responses'\n"
-                )
+                ),
             },
             slash=lambda url, words: _codex()(url, f"$recollect {words}"),
             says_failures=False,
@@ -177,26 +240,35 @@ CLIENTS = {
             says_end=False,
         ),
         Client(
-            host="opencode",
-            package="opencode-ai",
-            program="opencode",
-            first=lambda url, prompt: [
-                *("run", "--auto", "--print-logs", "--log-level", "WARN", prompt)
-            ],
-            again=lambda url, prompt: [
-                *("run", "--auto", "--print-logs", "--log-level", "WARN", "--continue", prompt)
-            ],
-            env=lambda url: {
-                "OPENCODE_DISABLE_AUTOUPDATE": "true",
-                "OPENCODE_DISABLE_MODELS_FETCH": "true",
-                "OPENCODE_DISABLE_LSP_DOWNLOAD": "true",
-                "OPENCODE_DISABLE_SHARE": "true",
-            },
-            files=lambda url: {".config/opencode/opencode.json": _opencode_config(url)},
-            slash=lambda url, words: [*("run", "--auto", "--command", "recollect"), words],
-            tools_late=True,
+            host="cline",
+            package="cline",
+            program="cline",
+            first=lambda url, prompt: [prompt],
+            again=None,
+            env=lambda url: {"CLINE_TELEMETRY_DISABLED": "1"},
+            files=lambda url: {".cline/data/settings/providers.json": _cline_provider(url)},
+            injects_before=False,
             says_end=False,
-            noise=".*background dependency install failed.*",  # the registry is out of reach
+            stop=("hub", "stop"),
+            noise=r".*(\[editor\]|edit:).*",  # lines that are cut by the length of the home's name
         ),
+        _opencode("opencode", "opencode-ai", "opencode.json"),
+        Client(
+            host="pi",
+            package="@earendil-works/pi-coding-agent",
+            program="pi",
+            first=lambda url, prompt: ["-p", prompt],
+            again=lambda url, prompt: ["--continue", "-p", prompt],
+            env=lambda url: {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"},
+            files=lambda url: {
+                ".pi/agent/settings.json": json.dumps(
+                    {"defaultProvider": "fake", "defaultModel": "fake-model"}
+                ),
+                ".pi/agent/extensions/mine.js": "export default function () {}\n",
+                ".pi/agent/models.json": json.dumps({"providers": {"fake": _pi_provider(url)}}),
+            },
+            has_mcp=False,
+        ),
+        _opencode("kilo", "@kilocode/cli", "kilo.jsonc"),
     )
 }

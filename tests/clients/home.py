@@ -161,6 +161,8 @@ class Home:
         )  # fmt: skip
 
     def start_daemon(self, module: str = "recollect.daemon", **more: str) -> None:
+        if self._daemon is not None:
+            self._daemon.wait(timeout=20)  # it was killed
         self._daemon = subprocess.Popen(
             [self._python, "-m", module],
             cwd="/",
@@ -230,7 +232,8 @@ class Home:
         return self.env(**client.env(url), **proxy, NO_PROXY="127.0.0.1,localhost")
 
     def turn(self, client: Client, url: str, prompt: str, *, again: bool = False) -> Run:
-        return self.run(client, url, (client.again if again else client.first)(url, prompt))
+        arguments = client.again if again and client.again else client.first
+        return self.run(client, url, arguments(url, prompt))
 
     def run(self, client: Client, url: str, arguments: list[str]) -> Run:
         env = self.agent_env(client, url)
@@ -251,7 +254,11 @@ class Home:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             err += f"\n(killed after {TURN_SECONDS} s)"
-        return Run(process.returncode, out, err, time.monotonic() - start)
+        seconds = time.monotonic() - start
+        if client.stop:
+            stop = [str(fetch(client)), *client.stop]
+            subprocess.run(stop, cwd=self.project, env=env, capture_output=True, timeout=60)
+        return Run(process.returncode, out, err, seconds)
 
     # --- files ---
 

@@ -72,6 +72,8 @@ BODIES: dict[str, Any] = {
     "POST /api/scrub": {"dry_run": True},
     "POST /api/move": {"record_ids": ["{record_id}"], "target": "{project}", "dry_run": True},
     "POST /api/separate": {"path": "{here}"},
+    "PUT /api/searches/{name}": {"filters": "q=note"},
+    "POST /api/beliefs/{record_id}/merge": {"others": ["{twin}"]},
     "PATCH /api/projects/{project}": {"name": "another-name"},
 }  # fmt: skip
 QUERIES = {
@@ -88,6 +90,7 @@ def known_values(daemon: RealDaemon, here: str) -> dict[str, str]:
     post(daemon, "/v1/events", {**BODIES["POST /v1/events"], "session_id": session})
     belief = {"type": "heuristic", "title": "a rule to keep", "project": here}
     kept = post(daemon, "/api/knowledge", belief)
+    twin = post(daemon, "/api/knowledge", {**belief, "title": "the same rule to keep"})
     spare = post(daemon, "/api/notes", {"text": "a note to lose", "project": here})
     summed = {"request": "sum up", "session_id": session, "project": "global"}
     post(daemon, "/api/summaries", summed)
@@ -106,6 +109,8 @@ def known_values(daemon: RealDaemon, here: str) -> dict[str, str]:
         "entity_id": "nothing",
         "host": "claude-code",
         "plugin": "vault",
+        "name": "notes",
+        "twin": twin["record"]["record_id"],
     }
 
 

@@ -23,8 +23,23 @@ BEHAVIOURS = (
     "answer", "plain", "counted", "hang", "crash", "crash-at-start", "garbage", "noise", "slow",
     "deaf",
     "grandchild", "asks", "over-long", "endless-line", "refuses", "sign-in", "wrong-types", "hook",
+    "models",
 )  # fmt: skip
 
+MODELS = [
+    {"id": "mode", "name": "Mode", "category": "mode", "type": "boolean", "currentValue": True},
+    {
+        "id": "model",
+        "name": "Model",
+        "category": "model",
+        "type": "select",
+        "currentValue": "small",
+        "options": [
+            {"value": "small", "name": "Small"},
+            {"group": "g", "name": "Large ones", "options": [{"value": "huge-1", "name": "Huge"}]},
+        ],
+    },
+]
 
 PACKAGED = ("answer", "noise", "asks")
 
@@ -97,7 +112,11 @@ def bare(behaviour: str, options: dict[str, str], notes: Notes) -> None:
             case "session/new" if behaviour == "sign-in":
                 _tell(asked, error={"code": -32000, "message": "Authentication required"})
             case "session/new":
-                _tell(asked, result={"sessionId": "s1"})
+                more = {"configOptions": MODELS} if behaviour == "models" else {}
+                _tell(asked, result={"sessionId": "s1"} | more)
+            case "session/set_config_option":
+                notes.write(chosen=asked["params"])
+                _tell(asked, result={"configOptions": MODELS})
             case "session/prompt":
                 notes.write(prompt=asked["params"]["prompt"][0]["text"])
                 _say(options["text"][:2])

@@ -10,12 +10,12 @@ from recollect.core.entity_keys import key, object_key
 from recollect.core.values import Entity, Fact, Relationship
 from recollect.extract.interface import EntityClaim, FactClaim
 from recollect.inject.draft import Section
-from recollect.inject.fit import SHARES, allot
+from recollect.inject.render import SHARES, allot
 from recollect.reconcile.contradict import cardinality, confirmed, order, resolve
 from recollect.reconcile.entity_names import EntityNames
 from recollect.reconcile.knowledge import learn
 from recollect.reconcile.plan import Put
-from recollect.retrieve.dates import anchors_in, spans_in
+from recollect.retrieve.query import anchors_in, spans_in
 from recollect.store.interface import Waiting
 from tests.make import NAMESPACE, NOON
 

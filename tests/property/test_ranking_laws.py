@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,10 +10,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
-from recollect.retrieve import candidates, score
-from recollect.retrieve.engine import SearchEngine
+from recollect.core.settings import Fusion
+from recollect.retrieve import rank, score
+from recollect.retrieve.engine import K, Mode, Ranked, SearchEngine, rrf
 from recollect.retrieve.index import Document
-from recollect.retrieve.results import Fusion, K, Mode, Ranked, order, rrf
 
 WORDS = [
     "retry", "storm", "billing", "deploy", "the", "of", "is", "what", "postgres", "migration",
@@ -84,7 +83,7 @@ class Garbage(Alive):
 def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small stores are scored whole; the choice of candidates must hold to the same laws."""
     if request.param == "chosen":
-        for module in (candidates, score):
+        for module in (rank, score):
             monkeypatch.setattr(module, "EXHAUSTIVE", 0)
 
 
@@ -170,7 +169,7 @@ def test_same_question_same_answer_in_order(documents: list[Document], question:
         first.results
     )
     created = {document.id: document.created for document in documents}
-    keys = [order(result.score, created[result.id], result.id) for result in first.results]
+    keys = [(-one.score, -created[one.id], one.id) for one in first.results]
     assert keys == sorted(keys)
     assert len({result.id for result in first.results}) == len(first.results)
     assert _order(engine.search(question, ["n"], limit=3, floor=False)) == _order(first)[:3]
@@ -213,16 +212,3 @@ def test_rrf_of_one_list_keeps_its_order(ranking: list[int]) -> None:
         fused = rrf(lists)
         assert sorted(fused, key=lambda key: -fused[key]) == ranking
     assert rrf([]) == {}
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 9), st.text(max_size=3)), max_size=20))
-def test_order_is_total_and_falls_by_score_time_then_rises_by_id(
-    rows: list[tuple[float, int, str]],
-) -> None:
-    ordered = sorted(rows, key=lambda row: order(*row))
-    for left, right in pairwise(ordered):
-        assert left[0] >= right[0]
-        if left[0] == right[0]:
-            assert left[1] >= right[1]
-            if left[1] == right[1]:
-                assert left[2] <= right[2]

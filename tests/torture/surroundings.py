@@ -26,7 +26,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.embedding import weights
 from recollect.portable.backups import Backups
-from recollect.retrieve.dates import spans_in
+from recollect.retrieve.query import spans_in
 from recollect.store.sqlite import SqliteStore
 from tests.crash.oracle import arrival, converse, numbers_stored, open_store
 from tests.crash.small_disk import may_mount

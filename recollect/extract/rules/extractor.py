@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 
+import msgspec
+
 from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.values import Candidate, Checkpoint, Record, StoredEvent
@@ -19,20 +21,30 @@ from recollect.extract.interface import Claim, Extraction
 from recollect.extract.normalised_text import content_hash, content_words
 from recollect.extract.quality_gate import filter_candidates, filter_claims
 from recollect.extract.rules import claims, classify
+from recollect.extract.rules.later_edits import LACKS, LaterEdits
 from recollect.extract.rules.outcome import (
+    KEEP,
+    OFFERS,
+    SURE,
+    Message,
     RepairedCommand,
     TurnOutcome,
     find_repairs,
+    is_problem,
+    messages_of,
     outcome,
+    plan_heading,
     taken_back,
 )
+from recollect.extract.rules.patterns import CAUSE
 from recollect.extract.rules.procedures import CommandRun, procedures, runs_of
-from recollect.extract.rules.sentence_ranker import Meanings, ranked
+from recollect.extract.rules.sentence_ranker import Meanings, RankedSentence, ranked
 from recollect.extract.rules.statements import BeliefStatement, statements_of
 from recollect.extract.rules.store_reads import RuleReads
 from recollect.extract.rules.summary import Summary, TurnResult, summary
 from recollect.extract.rules.turns import ToolCall, Turn, turns_of
 from recollect.store.interface import Batch
+from recollect.work.paths import base
 
 SNAPSHOT = 10
 MOST_EVIDENCE = 100
@@ -40,6 +52,10 @@ MOST_EVIDENCE = 100
 LOOK_BACK = 400
 CONTEXT = 800  # events of a session on either side of new ones; a summary tells of 50 turns
 HEAD = 50  # events among which the first turn of a session begins
+# Of a long session whose beginning was not read: turns that may have lost what came before them.
+CUT_TURNS = 5
+LEADS_TO = 2  # turns until something that was found leads to an edit
+FOLLOWED_UP = 3  # turns until something that was found is mended
 REMEMBERED = 500  # sessions whose runs are held in memory, of all projects
 
 
@@ -58,11 +74,13 @@ class RulesExtractor:
         stops: list[tuple[StoredEvent, Summary]] = []
         for session_id, new in _by_session(batch.events).items():
             turns, first = self._session(batch.namespace, session_id, new)
-            worked = bool(turns) and first is not turns[0].first
-            told = _turn_results(turns, self._reads.meanings, worked=worked)
+            told = _turn_results(turns, self._reads.meanings)
             for one in told:
                 if not fresh.isdisjoint(one.turn.event_ids):
                     found.add_turn(one, fresh)
+            settled = told if turns and first is turns[0].first else told[CUT_TURNS:]
+            notes = self._reads.own_notes(batch.namespace, session_id)
+            found.settle(settled, notes, fresh)
             whole = summary([_without_refused(one, refused) for one in told])
             if whole is not None:
                 found.add_summary(first, whole, told[-1].turn)
@@ -83,6 +101,8 @@ class RulesExtractor:
             checkpoints=tuple(self._checkpoint(*stop, kept) for stop in stops),
             dropped=(*dropped, *dropped_claims),
             derived=frozenset(found.derived & kept_ids),
+            reworded=frozenset(found.reworded & kept_ids),
+            ended=tuple(found.ended),
             turns=found.turns,
             sifted=True,
         )
@@ -171,6 +191,8 @@ class _BatchResult:
         self.candidates: list[Candidate] = []
         self.claims: list[Claim] = []
         self.derived: set[str] = set()
+        self.reworded: set[str] = set()
+        self.ended: list[str] = []
         self.turns: dict[str, str] = {}
 
     def add_turn(self, told: TurnResult, fresh: frozenset[str]) -> None:
@@ -180,10 +202,33 @@ class _BatchResult:
             if statement.event_id in fresh:
                 self._add_statement(turn, statement)
         if told.outcome is not None:
-            record_id = self._add_outcome(turn, told.outcome)
+            record = self._outcome(turn, told.outcome)
+            self.candidates.append(Candidate(record=record))
             if not turn.closed or not fresh.issuperset(turn.event_ids):
-                self.derived.add(record_id)
+                self.derived.add(record.record_id)
         self.claims += claims.facts(turn, fresh)
+
+    def settle(
+        self, told: Sequence[TurnResult], notes: Sequence[Record], fresh: frozenset[str]
+    ) -> None:
+        """Compare the stored notes of earlier turns with what is left of them now."""
+        stored = {one.record_id: one for one in notes}
+        for one in told:
+            note = stored.get(_outcome_id(one.turn))
+            if note is None:
+                continue
+            if one.outcome is None:
+                self.ended.append(note.record_id)
+                continue
+            if not fresh.isdisjoint(one.turn.event_ids):
+                continue  # it was just made
+            made = self._outcome(one.turn, one.outcome)
+            if (made.content_hash, made.detail) != (note.content_hash, note.detail):
+                kept = msgspec.structs.replace(
+                    made, citations=note.citations, access_count=note.access_count
+                )
+                self.candidates.append(Candidate(record=kept))
+                self.reworded.add(note.record_id)
 
     def add_summary(self, first: StoredEvent, whole: Summary, last: Turn) -> None:
         text = whole.text
@@ -193,6 +238,7 @@ class _BatchResult:
             kind="summary",
             title=whole.title,
             summary=text,
+            detail=whole.detail,
             concepts=classify.concepts(text, whole.files),
             files=whole.files,
             observation_type="session_summary",
@@ -211,12 +257,12 @@ class _BatchResult:
         self.candidates.append(Candidate(record=record))
         self.derived.add(record.record_id)
 
-    def _add_outcome(self, turn: Turn, came: TurnOutcome) -> str:
+    def _outcome(self, turn: Turn, came: TurnOutcome) -> Record:
         words = f"{came.title} {came.summary}"
         category = classify.category(words, came.files)
         commands = [call.command for call in turn.commands()]
-        record = Record(
-            record_id=ids.RECORD + _derived(turn.first.event.event_id, "outcome"),
+        return Record(
+            record_id=_outcome_id(turn),
             namespace=self._namespace,
             kind="observation",
             title=came.title,
@@ -240,8 +286,6 @@ class _BatchResult:
             source_event_ids=_evidence(turn),
             content_hash=content_hash(came.title, came.summary),
         )
-        self.candidates.append(Candidate(record=record))
-        return record.record_id
 
     def _add_statement(self, turn: Turn, statement: BeliefStatement) -> None:
         lasts = statement.scope in ("project", "everywhere")
@@ -308,40 +352,149 @@ def _without_refused(told: TurnResult, refused: Callable[[str], bool]) -> TurnRe
     )
 
 
-def _turn_results(turns: Sequence[Turn], meanings: Meanings, *, worked: bool) -> list[TurnResult]:
-    """What came of each turn; what fails is carried over until it passes. `worked`: something was
-    done in turns before these."""
+def _turn_results(turns: Sequence[Turn], meanings: Meanings) -> list[TurnResult]:
+    """What came of each turn, as far as later turns left it; what fails is carried over until it
+    passes."""
     told: list[TurnResult] = []
     broken: dict[str, ToolCall] = {}
     answer_before = ""
+    all_said = [tuple(ranked(turn, meanings)) for turn in turns]
+    edits = LaterEdits(turns, [[one.text for one in part] for part in all_said])
+    undone = [edits.undone(at) for at in range(len(turns))]
+    headings: dict[int, str] = {}  # of plans whose work was done again in a later turn
+    for at, by in enumerate(undone):
+        if by is not None:
+            headings[by] = headings.get(by) or plan_heading(turns[at]) or headings.get(at, "")
+    said, before = _still_true(turns, edits, all_said)
+    messages = _messages(turns)
     for at, turn in enumerate(turns):
         repairs: list[RepairedCommand] = find_repairs(turn, broken)
         stated = tuple(statements_of(turn, answer_before))
         held = [one for one in stated if one.state == "current"]  # what is proposed is not told
-        sentences = [sentence for one in held for sentence in one.said]
-        said = tuple(ranked(turn, meanings))
-        came = outcome(turn, repairs, said, first_work=not worked, stated=sentences)
-        stands = None if taken_back(turn, turns[at + 1 :]) else came
-        told.append(TurnResult(turn, stands, stated, said))
-        worked = worked or came is not None
+        came = outcome(
+            turn,
+            repairs,
+            said[at],
+            stated=[sentence for one in held for sentence in one.said],
+            messages=[_still_written(one, edits, at) for one in messages[at]],
+            before=before[at],
+            heading=headings.get(at, ""),
+        )
+        gone = undone[at] is not None or taken_back(turn, turns[at + 1 :])
+        gone = gone or _misled(turns, undone, at)
+        stands = None if gone else came
+        told.append(TurnResult(turn, stands, stated, tuple(said[at])))
         answer_before = turn.answered or answer_before
-    return [_without_replaced(one, told[at + 1 :]) for at, one in enumerate(told)]
+    return [_without_replaced(one, told[:at], told[at + 1 :]) for at, one in enumerate(told)]
 
 
-def _without_replaced(told: TurnResult, later: Sequence[TurnResult]) -> TurnResult:
-    """Without an outcome that a later one of the session tells again, of the same files."""
+Sentences = Sequence[RankedSentence]
+
+
+def _still_true(
+    turns: Sequence[Turn], edits: LaterEdits, said: Sequence[Sentences]
+) -> tuple[list[list[RankedSentence]], list[list[RankedSentence]]]:
+    """The sentences of each turn that later edits left true; and for each turn what was found
+    before it and is no longer so because of it."""
+    before: list[list[RankedSentence]] = [[] for _ in turns]
+    true: list[list[RankedSentence]] = []
+    for at, part in enumerate(said):
+        ended = [
+            (one, edits.outdated(at, one.text) or _followed_up(turns, at, one.text)) for one in part
+        ]
+        over = [(one, by) for one, by in ended if by is not None and one.keep >= KEEP]
+        left = [one for one, by in ended if by is None]
+        if not turns[at].written() and over:
+            # What is left of a finding that is half over explains what is over.
+            sure = [one for one in part if one.keep >= SURE]
+            lost = [one for one, _ in over if one.keep >= SURE]
+            first = max(part, key=lambda one: one.keep)
+            if 2 * len(lost) >= len(sure) or first in (one for one, _ in over):
+                left = []
+            for one, by in over:
+                if not OFFERS.search(one.text):
+                    before[by].append(one)
+        true.append(left)
+    best = [sorted(part, key=lambda one: one.keep, reverse=True) for part in before]
+    return true, best
+
+
+def _misled(turns: Sequence[Turn], undone: Sequence[int | None], at: int) -> bool:
+    """Whether what a turn found about a problem led to an edit that did not last."""
+    if turns[at].written() or not is_problem(turns[at]):
+        return False
+    soon = range(at + 1, min(at + 1 + LEADS_TO, len(turns)))
+    first = next((number for number in soon if turns[number].written()), None)
+    return first is not None and undone[first] is not None
+
+
+def _followed_up(turns: Sequence[Turn], at: int, text: str) -> int | None:
+    """The turn that mended what a sentence of an earlier one says about a problem, or names as a
+    cause or a lack: soon after, it edited the file that the sentence names."""
+    wrong = is_problem(turns[at]) or CAUSE.search(text) or LACKS.search(text)
+    if turns[at].written() or not wrong:
+        return None
+    for number in range(at + 1, min(at + 1 + FOLLOWED_UP, len(turns))):
+        if any(base(path) in text for path in turns[number].written()):
+            return number
+    return None
+
+
+def _still_written(message: Message, edits: LaterEdits, at: int) -> Message:
+    """The message of a commit without what later turns made untrue."""
+    left = [one for one in message.sentences if edits.outdated(at, one.text) is None]
+    return dataclasses.replace(message, sentences=tuple(left))
+
+
+def _messages(turns: Sequence[Turn]) -> list[list[Message]]:
+    """The messages of commits, each at the turn whose work it tells: the one that made the commit,
+    or, if that one edited and delegated nothing, the one since the commit before that shares most
+    words."""
+    found: list[list[Message]] = [[] for _ in turns]
+    waiting: list[int] = []
+    for at, turn in enumerate(turns):
+        if turn.written():
+            waiting.append(at)
+        made = messages_of(turn)
+        for one in made:
+            words = set(
+                content_words(" ".join((one.subject, *(two.text for two in one.sentences))))
+            )
+            own = at in waiting or any(call.tool_class == "delegation" for call in turn.calls)
+            work = [at] if own or not waiting else waiting
+            found[
+                max(work, key=lambda n: len(words & set(content_words(turns[n].answered))))
+            ].append(one)
+        if made:
+            waiting = []
+    return found
+
+
+def _without_replaced(
+    told: TurnResult, earlier: Sequence[TurnResult], later: Sequence[TurnResult]
+) -> TurnResult:
+    """Without an outcome that a later one of the session tells again, of the same files, and
+    without a finding that an earlier one has."""
     came = told.outcome
     if came is None:
         return told
-    words = set(content_words(came.title))
+    for one in earlier if not came.files else ():
+        if one.outcome is not None and _covers(one.outcome, came.title, 0.9):
+            return dataclasses.replace(told, outcome=None)
+    whole = f"{came.title} {came.summary}"
     for one in later:
         after = one.outcome
-        if after is None or set(came.files).isdisjoint(after.files):
-            continue
-        again = words & set(content_words(f"{after.title} {after.summary}"))
-        if 10 * len(again) >= 7 * len(words):
-            return dataclasses.replace(told, outcome=None)
+        if after is not None and not set(came.files).isdisjoint(after.files):
+            again = _covers(after, came.title, 0.7) and _covers(after, whole, 0.5)
+            if again:
+                return dataclasses.replace(told, outcome=None)
     return told
+
+
+def _covers(came: TurnOutcome, text: str, share: float) -> bool:
+    """Whether an outcome has so many of the words of a text."""
+    words = set(content_words(text))
+    return len(words & set(content_words(f"{came.title} {came.summary}"))) >= share * len(words)
 
 
 def _by_session(events: Sequence[StoredEvent]) -> dict[str, list[StoredEvent]]:
@@ -374,6 +527,10 @@ def _is_stop(stored: StoredEvent) -> bool:
 def _is_command(stored: StoredEvent) -> bool:
     data = getattr(stored.event.body, "data", None)
     return isinstance(data, dict) and data.get("class") == "command"
+
+
+def _outcome_id(turn: Turn) -> str:
+    return ids.RECORD + _derived(turn.first.event.event_id, "outcome")
 
 
 def _derived(event_id: str, key: str) -> str:

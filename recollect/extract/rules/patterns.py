@@ -348,6 +348,16 @@ NEXT_INLINE = re.compile(
     r"(\S.+)",
     re.IGNORECASE,
 )
+# What is not done, or does not work, as an answer says it.
+STILL_OPEN = _any(
+    r"\b(?:is|are|has|have|was|were|does|do)(?: not|n'?t)\b[^,;(]{0,60}\b(?:yet|so far)\b[^,;(]{0,10}$",
+    r"\bstill (?:needs?|missing|fail(?:s|ing)?|to be|has to|have to|open|unclear|to do|broken|requires?)\b",
+    r"\b(?:remains? (?:to|open|unfixed|unresolved)|remaining (?:work|issues?|problems?|failures?|gaps?)|left to do|left open)\b",
+    r"\bpre-?existing (?:\w+ )?(?:issue|bug|failure|problem|error)|\bknown (?:issue|limitation|gap)s?\b",
+    r"\b(?:out of scope|deferred (?:to|until)|(?:in|as) a (?:separate|follow-?up|later) |future work|follow-?ups? (?:needed|is|are|work))\b",
+    r"\b(?:not (?:covered|tested|implemented|handled|supported|addressed|fixed) (?:yet|by|here|so far)|unresolved)\b",
+    r"\b(?:you(?:'ll| will)? (?:still )?need to|needs? to be (?:done|fixed|updated|added|tested|addressed|merged|pushed))\b",
+)
 OPEN_QUESTION = re.compile(r"^(?:open )?questions?\s*+:\s*+(\S.*\?)", re.IGNORECASE)
 OFFER = re.compile(
     r"^(?:would you like|want me|do you want|shall i|should i (?:also |go )|let me know|soll ich|"

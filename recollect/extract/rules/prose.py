@@ -42,12 +42,13 @@ _SYMBOLS = re.compile(r"[{}();=<>|\\\[\]]")
 _WHOLE = re.compile(r"`[^`]{1,300}`|\([^()]{1,300}\)|\"[^\"]{1,300}\"|“[^”]{1,300}”")
 _HEADING = re.compile(r"^#{1,6}\s|^\*\*[^*]{1,100}\*\*:?$")
 # Where a sentence that is too long may end: not inside a list, nor before what it depends on.
-_CLAUSE = re.compile(r"[;:.] | [-—–]+ | \((?=[^()]*\)$)")
+_CLAUSE = re.compile(r"[;:.] | [-—–]+ | \((?=[^()]*\)$)|, (?=(?:so|since|because)\b)")
 _PAIRS = ("()", "[]", "{}")
 # The last word before something that was cut off.
 _DANGLES = re.compile(
     r"\b(?:shows?|that|to|for|with|as|the|an?|are|is|by|and|or|of|in|on|includes?|using|following|"
-    r"which|where|either)$|\b(?:it|which|that|now) (?:now )?\w+s$|\b(?:it|which|that) now$",
+    r"which|where|either|because \S+)$|\b(?:it|which|that|now) (?:now )?\w+s$|"
+    r"\b(?:it|which|that) now$",
     re.IGNORECASE,
 )
 
@@ -139,7 +140,7 @@ def shortened(text: str, most: int) -> str:
         # A second colon may be one of a quotation.
         if end < len(text) and text[end] == ":" and ": " in head:
             continue
-        if end <= most and len(head.split()) >= 2 and is_whole(head):
+        if end <= most and len(head.split()) >= (4 if end < len(text) else 2) and is_whole(head):
             return head
     return ""
 

@@ -1,6 +1,6 @@
 """What rules read beyond their batch, and nothing else of the store.
 
-In: the store. Out: eight questions. They are a seam: in the daemon the rules run in a process of
+In: the store. Out: nine questions. They are a seam: in the daemon the rules run in a process of
 their own, which asks them over its line.
 """
 
@@ -11,7 +11,12 @@ from recollect.core.values import Record, StoredEvent
 from recollect.extract.rules.sentence_ranker import Meaning, Meanings
 from recollect.store.interface import RecordFilter, Store, with_content
 
-QUESTIONS = ("around", "beginning", "latest", "calls", "by_hash", "observed", "refused", "meanings")
+QUESTIONS = (
+    *("around", "beginning", "latest", "calls", "by_hash", "observed", "own_notes"),
+    *("refused", "meanings"),
+)
+OURSELVES = "recollect"  # who an operation of learning is logged as
+MOST_NOTES = 200  # of one session
 
 
 class RuleReads(Protocol):
@@ -34,6 +39,9 @@ class RuleReads(Protocol):
 
     def observed(self, namespace: str, session_id: str, limit: int) -> Sequence[Record]:
         """The notes of a session, newest first."""
+
+    def own_notes(self, namespace: str, session_id: str) -> Sequence[Record]:
+        """The notes of a session that rules made and nobody else has changed since."""
 
     def refused(self, namespace: str, value: str) -> bool:
         """Whether a value has a tombstone."""
@@ -74,3 +82,16 @@ class StoreReads:
     def observed(self, namespace: str, session_id: str, limit: int) -> Sequence[Record]:
         where = RecordFilter(kind="observation", session_id=session_id)
         return self._store.records.page(namespace, where, limit=limit).items
+
+    def own_notes(self, namespace: str, session_id: str) -> Sequence[Record]:
+        notes = self.observed(namespace, session_id, MOST_NOTES)
+        own = (one for one in notes if one.strategy == "rules" and not one.pinned)
+        return [one for one in own if self._untouched(one)]
+
+    def _untouched(self, note: Record) -> bool:
+        """Whether its words are the rules', and nobody has taken a change of theirs back."""
+        versions = self._store.log.versions(note.namespace, note.record_id)
+        if not versions:
+            return note.version == 1
+        last = self._store.log.get(note.namespace, versions[0].op_id)
+        return note.version > 1 and last is not None and last.actor == OURSELVES

@@ -35,6 +35,8 @@ MOST_DONE = 3
 MOST_FOUND = 1
 MOST_STEPS = 5
 MOST_FILES = 20
+MOST_LEFT = 5
+MOST_DETAIL = 1_500
 MOST_CHARS = 240  # of title and text: some 60 tokens
 _ITEM_CHARS = 130
 _ERROR_CHARS = 80
@@ -44,6 +46,10 @@ _LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?\b| ?\(lines? [\d, -]+\)")
 # Done to something that only the sentence before names.
 _POINTS_BACK = re.compile(r"\w+ (?:\(|(?:\w+ )?(?:it|this|that|them|these|those)\b)", re.I)
 _OFFERS = re.compile(patterns.OFFER.pattern + r"|^(?:or|and|so|but)\b", re.I)
+_OFFER_OF = re.compile(
+    r"(?:would you like|do you want|want) me to (\S+ .{8,})\?$|(?:shall|should) i (\S+ .{8,})\?$",
+    re.I,
+)
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
 _BUILDS = re.compile(r"\b(?:build|compile)\b")
 _TOOK = re.compile(r" ?\(\d+(?:\.\d+)?m?s\)")
@@ -94,6 +100,21 @@ class Summary:
     questions: tuple[str, ...]
     files: tuple[str, ...]
     event_ids: tuple[str, ...] = field(default=())
+    all_done: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()  # what the last answers say is open
+
+    @property
+    def detail(self) -> str:
+        """All that was done, and all that is open, a line each."""
+        parts = (
+            ("Done", _once([self.title, *self.all_done])[1:]),
+            ("Next", self.next_steps),
+            ("Open", (*self.open_ends,)),
+        )
+        lines = [f"{name}: {ended(item)}" for name, items in parts for item in items]
+        while sum(map(len, lines)) > MOST_DETAIL:
+            del lines[0]
+        return "\n".join(lines)
 
     @property
     def text(self) -> str:
@@ -104,7 +125,7 @@ class Summary:
         for name, items in (
             ("Last check", self._checks(failed=True)),
             ("Next", self.next_steps[:1]),
-            ("Open", self.questions[-1:]),
+            ("Open", (*self.questions[-1:], *self.left[:1])),
             ("Done", self.done[:1]),
             ("Found", self.found),
             ("Done", self.done[1:]),
@@ -129,7 +150,7 @@ class Summary:
     @property
     def open_ends(self) -> tuple[str, ...]:
         """What nobody has answered or mended, for a checkpoint."""
-        return (*self.questions, *self._checks(failed=True))
+        return (*self.questions, *self.left, *self._checks(failed=True))
 
     def _checks(self, *, failed: bool) -> tuple[str, ...]:
         shown = self.check is not None and bool(self.check.error) == failed
@@ -156,7 +177,32 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
         questions=tuple(_items(questions(told[-1].turn.answered))),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
+        all_done=tuple(_once([*commits, *notes])),
+        left=tuple(_items(_left_open(told)))[:MOST_LEFT],
     )
+
+
+def _left_open(told: Sequence[TurnResult]) -> list[str]:
+    """What the last answers say is not done or does not work, without what was asked for or done
+    afterwards; and the last prompt, if nobody answered it."""
+    since: list[str] = []
+    found: list[str] = []
+    for one in told[: -_TURNS_BACK - 1 : -1]:
+        if not since and one.request and not one.turn.answers and not one.turn.calls:
+            found.append(f"not answered: {one.request}")
+        if not since:
+            offers = map(_OFFER_OF.match, sentences(one.turn.answered))
+            found += [f"offered: {offer[1] or offer[2]}" for offer in offers if offer]
+        for said in one.said:
+            text = said.text
+            if said.sentence.is_heading or len(content_words(text)) < 4:
+                continue
+            if patterns.STILL_OPEN.search(text):
+                other = (patterns.LEANS, _OFFERS, patterns.DONE_FIRST, patterns.UNSURE)
+                if not any(one.search(text) for one in other) and not _covered(text, since):
+                    found.append(text)
+        since += [one.request, one.outcome.title if one.outcome else "", *_commits(one)]
+    return _once(found)
 
 
 def _commits(one: TurnResult) -> list[str]:

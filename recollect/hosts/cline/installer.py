@@ -57,7 +57,7 @@ class ClineInstaller(Installer):
         documents = os.path.join(context.home, "Documents", "Cline", kind)
         shared = os.path.join(context.home, ".cline")
         newer = os.path.isdir(os.path.join(shared, "data")) and not os.path.isdir(documents)
-        return os.path.join(shared, "hooks") if kind == "Hooks" and newer else documents
+        return os.path.join(shared, kind.lower()) if newer else documents
 
     def _scripts(self, context: Context) -> list[tuple[str, str]]:
         folder = self._folder(context, "Hooks")
@@ -85,11 +85,7 @@ def _servers(context: Context) -> str:
     shared = os.path.join(context.home, ".cline", "data", "settings")
     if os.path.isdir(shared):
         return os.path.join(shared, _EXTENSION[-1])
-    if context.platform == "darwin":
-        code = os.path.join(context.home, "Library", "Application Support", "Code", "User")
-    else:
-        code = os.path.join(context.home, ".config", "Code", "User")
-    return os.path.join(code, *_EXTENSION)
+    return os.path.join(context.app_config, "Code", "User", *_EXTENSION)
 
 
 INSTALLER = ClineInstaller(FACTS)

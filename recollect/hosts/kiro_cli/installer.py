@@ -1,13 +1,17 @@
-"""Kiro CLI: hooks in agents, the MCP server in mcp.json (documented, not run)."""
+"""Kiro CLI: hooks in agents (2.x) and in a file of their own (3), the MCP server in mcp.json.
+
+Documented, not run. While both kinds of hooks work, an event that comes twice is kept once.
+"""
 
 import json
 import os
 
 from recollect.hosts.changes import read
 from recollect.hosts.context import SERVER, Context
-from recollect.hosts.installer import Installer, allowed, server_file
+from recollect.hosts.installer import Installer, allowed
 from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.kiro_cli.facts import COMPRESSOR, FACTS, MODEL, RECONCILER
+from recollect.hosts.kiro_format import hook_file, servers
 from recollect.hosts.pieces import GENERATED, Default, Hooks, JsonFile, OwnFile, OwnSetting, Piece
 
 AGENT = "recollect"
@@ -39,14 +43,7 @@ class KiroCliInstaller(Installer):
             now = read(agent.path)
             if context.merge_agents or (now is not None and agent.holds(now)):
                 found.append(agent)
-        found.append(
-            server_file(
-                os.path.join(base, "settings", "mcp.json"),
-                context,
-                allow="autoApprove",
-                disabled=False,
-            )
-        )
+        found += [hook_file(context), servers(context)]
         if not context.in_project:  # they run outside of every project
             found += [_inner(agents, name, what) for name, what in INNER.items()]
         if context.set_default and not context.in_project:
@@ -57,6 +54,11 @@ class KiroCliInstaller(Installer):
 
     def notes(self, context: Context) -> list[str]:
         notes = super().notes(context)
+        if not context.in_project:
+            notes.append(
+                "Some versions of Kiro read hook files of a project only: where nothing is "
+                f"captured, run `recollect install {self.name} -p .` in the project."
+            )
         default = self._default(context)
         if default not in ("", AGENT):
             notes.append(

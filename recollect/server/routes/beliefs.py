@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from recollect.core.values import BeliefScope, Operation, Record, RecordName, Value
+from recollect.core.values import BeliefScope, Operation, Preference, Record, RecordName, Value
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import beliefs, profile
-from recollect.service.record_ids import resolve
+from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.scope import Scope, namespace_to_write, namespaces_to_list
 from recollect.service.write import Added
 
@@ -24,6 +24,13 @@ class BeliefQuery(Scope, frozen=True, kw_only=True):
     branch: Annotated[str, Meta(max_length=256)] = ""
 
 
+class Profile(Value, frozen=True, kw_only=True):
+    """`items`: lines that were added; `stated`: what was said in prompts."""
+
+    items: tuple[Record, ...]
+    stated: tuple[Preference, ...]
+
+
 class Beliefs(Value, frozen=True, kw_only=True):
     """`titles`: of the beliefs that `ended_by` or a proposal names, by id."""
 
@@ -35,7 +42,7 @@ class OneBelief(Value, frozen=True, kw_only=True):
     record_id: RecordName
 
 
-class Decision(Value, frozen=True, kw_only=True):
+class DecisionReason(Value, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
@@ -50,6 +57,12 @@ class Reach(Scope, frozen=True, kw_only=True):
 
     scope: BeliefScope
     name: Annotated[str, Meta(max_length=256)] = ""
+
+
+class Merger(Value, frozen=True, kw_only=True):
+    """The beliefs that say the same: they end."""
+
+    others: Annotated[tuple[RecordName, ...], Meta(min_length=1, max_length=100)]
 
 
 class Decided(Value, frozen=True, kw_only=True):
@@ -76,12 +89,12 @@ def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
     return Beliefs(items=items, titles=beliefs.titles(runtime, items))
 
 
-def keep(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:
+def keep(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:
     belief_id = resolve(runtime, asked.record_id)
     return _decided(runtime, belief_id, beliefs.keep(runtime, belief_id, reason=given.reason))
 
 
-def drop(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:
+def drop(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:
     belief_id = resolve(runtime, asked.record_id)
     return _decided(runtime, belief_id, beliefs.drop(runtime, belief_id, given.reason))
 
@@ -106,8 +119,15 @@ def reach(runtime: ServerRuntime, asked: OneBelief, given: Reach) -> Decided:
     return _decided(runtime, belief_id, operation)
 
 
-def profile_lines(runtime: ServerRuntime, asked: NoParameters) -> Beliefs:
-    return Beliefs(items=tuple(profile.lines(runtime)))
+def merge(runtime: ServerRuntime, asked: OneBelief, given: Merger) -> Decided:
+    belief_id = resolve(runtime, asked.record_id)
+    operation = beliefs.merge(runtime, belief_id, resolve_each(runtime, given.others))
+    return _decided(runtime, belief_id, operation)
+
+
+def profile_lines(runtime: ServerRuntime, asked: NoParameters) -> Profile:
+    lines, stated = profile.lines(runtime), profile.stated(runtime)
+    return Profile(items=tuple(lines), stated=tuple(stated))
 
 
 def add_to_profile(
@@ -127,11 +147,11 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/keep", "A belief that waits, or ended, holds.",
-        keep, Decided, OneBelief, Decision,
+        keep, Decided, OneBelief, DecisionReason,
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/drop", "A belief does not hold.",
-        drop, Decided, OneBelief, Decision,
+        drop, Decided, OneBelief, DecisionReason,
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/correct", "Another text holds instead of a belief.",
@@ -142,8 +162,12 @@ ENDPOINTS = (
         reach, Decided, OneBelief, Reach,
     ),
     Endpoint(
+        "POST", "/api/beliefs/{record_id}/merge", "A belief holds for others that say the same.",
+        merge, Decided, OneBelief, Merger,
+    ),
+    Endpoint(
         "GET", "/api/profile", "Who the person is: lines that every session starts with.",
-        profile_lines, Beliefs,
+        profile_lines, Profile,
     ),
     Endpoint(
         "POST", "/api/profile", "Add a line to the profile.",

@@ -1,14 +1,13 @@
-"""Routes for the dashboard: a one-time address that signs a browser in, the layout of the
-graph, the agents, and the sample project."""
+"""Routes for the dashboard: a one-time address that signs a browser in, the agents, and the
+sample project."""
 
 from recollect.core.values import Name, Value
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.guard import OPEN
 from recollect.server.runtime import ServerRuntime
 from recollect.server.tokens import CODE_S
-from recollect.service import agents, graph_layout, sample_project
+from recollect.service import agents, sample_project
 from recollect.service.agents import AgentLine, AgentProof
-from recollect.service.graph_layout import GraphLayout, GraphLayoutQuery
 from recollect.service.sample_project import SampleProject
 
 
@@ -32,10 +31,6 @@ def invite(runtime: ServerRuntime, asked: NoParameters) -> DashboardAddress:
     )
 
 
-def graph(runtime: ServerRuntime, asked: GraphLayoutQuery) -> GraphLayout:
-    return graph_layout.layout(runtime, asked)
-
-
 def hosts(runtime: ServerRuntime, asked: NoParameters) -> AllAgents:
     return AllAgents(items=agents.agents(runtime))
 
@@ -57,8 +52,6 @@ ENDPOINTS = (
         "POST", "/api/open", "Make an address that opens the dashboard once, within a minute.",
         invite, DashboardAddress,
     ),
-    Endpoint("GET", "/api/graph", "Nodes and links of the graph.", graph, GraphLayout,
-             GraphLayoutQuery),
     Endpoint("GET", "/api/hosts", "The agents of this machine.", hosts, AllAgents),
     Endpoint(
         "POST", "/api/hosts/{host}/prove", "Send a marker through an agent's hook.",

@@ -82,7 +82,9 @@ def put_event(runtime: ServerRuntime, parameters: PutParameters, new: NewEvent) 
     retrieval = None
     if parameters.retrieve and event.kind == "prompt" and outcome.status != "kept out":
         retrieval = _retrieve(runtime, event)
-    return EventAnswer(event_id=event.event_id, stored=outcome.stored, retrieval=retrieval)
+    return EventAnswer(
+        event_id=event.event_id, stored=outcome.status == "stored", retrieval=retrieval
+    )
 
 
 class Version(Value, frozen=True, kw_only=True):

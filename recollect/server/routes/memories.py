@@ -9,11 +9,13 @@ from recollect.core.kinds import KINDS, TYPES, Kind, KnowledgeType, ObservationT
 from recollect.core.values import Name, Record, RecordName, Value, convert
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
-from recollect.service import read, write
+from recollect.service import facets, read, write
+from recollect.service.facets import Facets
 from recollect.service.pagination import Listing
 from recollect.service.read import History, Ids, ListQuery, Provenance, TimelineAnswer
 from recollect.service.record_ids import resolve_each
 from recollect.service.scope import Scope
+from recollect.service.search import Filters
 from recollect.service.write import Added, Changed, Deleted, MemoryEdit, Undone
 
 Reason = Annotated[str, Meta(max_length=1000)]
@@ -136,6 +138,10 @@ def add_knowledge(runtime: ServerRuntime, asked: NoParameters, new: write.NewKno
     return write.add_knowledge(runtime, new)
 
 
+def counts(runtime: ServerRuntime, asked: Filters) -> Facets:
+    return facets.facets(runtime, asked)
+
+
 def add_summary(runtime: ServerRuntime, asked: NoParameters, new: write.NewSummary) -> Added:
     return write.add_summary(runtime, new)
 
@@ -205,6 +211,10 @@ def undo_last(runtime: ServerRuntime, asked: Scope) -> Undone:
 ENDPOINTS = (
     Endpoint("GET", "/api/kinds", "The kinds and types of memory.", kind_table, KindTable),
     Endpoint("GET", "/api/memories", "Memories, newest first.", page, Listing[Record], ListQuery),
+    Endpoint(
+        "GET", "/api/memories/counts", "How many memories there are of what.",
+        counts, Facets, Filters,
+    ),
     Endpoint("POST", "/api/memories", "Store a note or a belief.", add, Added, body=NewMemory),
     Endpoint(
         "POST", "/api/memories/batch", "Memories by id, 1 to 100.",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, field
 from starlette.responses import Response, StreamingResponse
 
-from recollect.core import projects
+from recollect.core import projects, store_key
 from recollect.core.errors import BadInput, Conflict
 from recollect.core.kinds import RecordKind
 from recollect.core.values import Moment, Name, RecordName, Value
@@ -22,7 +22,7 @@ from recollect.portable.transcript_import import Period
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service.record_ids import resolve_each
-from recollect.service.scope import ALL, Scope, namespaces_to_list, project_id, project_names
+from recollect.service.scope import namespace_of, project_id, project_names
 from recollect.store.interface import BackupInfo, Chosen
 
 Text = Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -44,8 +44,10 @@ class ImportBody(Value, frozen=True, kw_only=True):
     most_commits: Annotated[int, Meta(ge=1, le=100_000)] = 2000
     dry_run: bool = False
     llm: bool = False
+    keys: Annotated[str, Meta(max_length=4096)] = ""  # of encrypted exports, from the command line
 
     def request(self) -> ImportRequest:
+        store_key.take_over(self.keys.encode())
         given = [*self.sources, self.project or "", self.home or "", self.directory or ""]
         if any("\0" in one for one in [*given, *self.env.values()]):
             raise BadInput("a path cannot hold NUL", field="sources")
@@ -122,7 +124,7 @@ def export(runtime: ServerRuntime, parameters: ExportParameters) -> Response:
             field="rows",
             hint=f"known: {', '.join(ALL_ROWS)}",
         )
-    chosen = (_namespace(runtime, parameters.project),) if parameters.project else None
+    chosen = (namespace_of(runtime, parameters.project),) if parameters.project else None
     wanted = exports.ExportSelection(
         namespaces=chosen,
         kinds=rows or (frozenset({"memory"}) if parameters.kind else None),
@@ -263,7 +265,7 @@ def scrub(runtime: ServerRuntime, parameters: NoParameters, body: ScrubBody) -> 
 def move(runtime: ServerRuntime, parameters: NoParameters, body: SelectionBody) -> SelectionOutcome:
     if body.target is None:
         raise BadInput("target is missing: the project to move to", field="target")
-    target = _namespace(runtime, body.target)
+    target = namespace_of(runtime, body.target)
     outcome = runtime.erasure.move(
         _selection(runtime, body), target, runtime.actor, apply=not body.dry_run
     )
@@ -313,16 +315,8 @@ def _selection(runtime: ServerRuntime, body: SelectionBody) -> ErasureSelection:
         before=body.older_than,
         path=body.path,
         everything=body.everything,
-        namespace=_namespace(runtime, body.project) if body.project else None,
+        namespace=namespace_of(runtime, body.project) if body.project else None,
     )
-
-
-def _namespace(runtime: ServerRuntime, project: str) -> str:
-    """A project by its directory, its id or its name; `global` is what belongs to none."""
-    if project == ALL:
-        raise BadInput("name one project, not all", field="project")
-    (found,) = namespaces_to_list(runtime, Scope(project=project))
-    return found
 
 
 def _outcome(runtime: ServerRuntime, outcome: ErasureOutcome, *, done: bool) -> SelectionOutcome:

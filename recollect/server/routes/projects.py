@@ -5,9 +5,10 @@ from typing import Any
 from recollect.core.values import Name, Value
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
-from recollect.service import administration, analytics
+from recollect.service import administration, analytics, project_page
 from recollect.service.administration import EmbeddingStats, ProjectChange, ProjectLine
 from recollect.service.analytics import StatsAnswer
+from recollect.service.project_page import ProjectFiles, ProjectFilesQuery, ProjectPage
 from recollect.service.scope import Scope
 
 
@@ -35,6 +36,14 @@ def stats(runtime: ServerRuntime, asked: OneProject) -> StatsAnswer:
     return analytics.stats(runtime, Scope(project=asked.project))
 
 
+def page(runtime: ServerRuntime, asked: OneProject) -> ProjectPage:
+    return project_page.page(runtime, asked.project)
+
+
+def files(runtime: ServerRuntime, asked: ProjectFilesQuery) -> ProjectFiles:
+    return project_page.files(runtime, asked)
+
+
 def embedding(runtime: ServerRuntime, asked: NoParameters) -> EmbeddingStats:
     return administration.embedding_stats(runtime)
 
@@ -52,6 +61,14 @@ ENDPOINTS = (
     Endpoint(
         "PATCH", "/api/projects/{project}", "Rename a project, or give it another path or remote.",
         change, ProjectLine, OneProject, ProjectChange,
+    ),
+    Endpoint(
+        "GET", "/api/projects/{project}", "A project: branches, files, commands, open ends.",
+        page, ProjectPage, OneProject,
+    ),
+    Endpoint(
+        "GET", "/api/projects/{project}/files", "Its files: who touched them, what is known.",
+        files, ProjectFiles, ProjectFilesQuery,
     ),
     Endpoint(
         "GET", "/api/projects/{project}/stats", "Counts of a project.",

@@ -4,14 +4,21 @@ from typing import Annotated
 
 from msgspec import Meta, structs
 
-from recollect.core.values import Checkpoint, Name, Session, Value
+from recollect.core.values import Checkpoint, Name, Value
 from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
-from recollect.service import read, sessions
+from recollect.service import read, sessions, trace
 from recollect.service.pagination import Listing
 from recollect.service.read import EventRow, EventsQuery
 from recollect.service.scope import Scope, namespaces_to_list
-from recollect.service.sessions import ConversationPage, Resume, SessionDetail, SessionsQuery
+from recollect.service.sessions import (
+    ConversationPage,
+    Resume,
+    SessionDetail,
+    SessionLine,
+    SessionsQuery,
+)
+from recollect.service.trace import Trace
 
 
 class OneSession(Value, frozen=True, kw_only=True):
@@ -23,11 +30,16 @@ class ConversationQuery(OneSession, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=500)] = 200
 
 
+class TraceQuery(OneSession, frozen=True, kw_only=True):
+    after: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+    limit: Annotated[int, Meta(ge=1, le=200)] = 40
+
+
 class ResumeQuery(Scope, frozen=True, kw_only=True):
     session_id: Name | None = None
 
 
-def page(runtime: ServerRuntime, asked: SessionsQuery) -> Listing[Session]:
+def page(runtime: ServerRuntime, asked: SessionsQuery) -> Listing[SessionLine]:
     return sessions.sessions(runtime, asked)
 
 
@@ -37,6 +49,10 @@ def one(runtime: ServerRuntime, asked: OneSession) -> SessionDetail:
 
 def conversation(runtime: ServerRuntime, asked: ConversationQuery) -> ConversationPage:
     return sessions.conversation(runtime, asked.session_id, asked.after, asked.limit)
+
+
+def traced(runtime: ServerRuntime, asked: TraceQuery) -> Trace:
+    return trace.trace(runtime, asked.session_id, asked.after, asked.limit)
 
 
 def checkpoint(runtime: ServerRuntime, asked: OneSession) -> Checkpoint:
@@ -59,7 +75,8 @@ def prompts(runtime: ServerRuntime, asked: EventsQuery) -> Listing[EventRow]:
 
 ENDPOINTS = (
     Endpoint(
-        "GET", "/api/sessions", "Sessions, newest first.", page, Listing[Session], SessionsQuery
+        "GET", "/api/sessions", "Sessions, newest first.",
+        page, Listing[SessionLine], SessionsQuery,
     ),
     Endpoint(
         "GET", "/api/sessions/{session_id}", "A session with its memories and files.",
@@ -68,6 +85,11 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/api/sessions/{session_id}/conversation", "What was said and done, in order.",
         conversation, ConversationPage, ConversationQuery,
+    ),
+    Endpoint(
+        "GET", "/api/sessions/{session_id}/trace",
+        "Each prompt, what was injected with it, what was done and learned.",
+        traced, Trace, TraceQuery,
     ),
     Endpoint(
         "GET", "/api/sessions/{session_id}/checkpoint", "The checkpoint of a session.",

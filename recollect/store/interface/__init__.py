@@ -18,7 +18,14 @@ from recollect.store.interface.graph import Graph, GraphChanges, Waiting
 from recollect.store.interface.operations import Log, Runs, Spent, Usages, details_of, undoable
 from recollect.store.interface.paging import Cursor, Page
 from recollect.store.interface.projects import ProjectInfo, Projects
-from recollect.store.interface.records import Hit, RecordFilter, Records, Vectors, with_content
+from recollect.store.interface.records import (
+    Hit,
+    RecordCount,
+    RecordFilter,
+    Records,
+    Vectors,
+    with_content,
+)
 from recollect.store.interface.sessions import Receipts, Sessions, TurnWorks
 from recollect.store.interface.transaction import Transaction
 from recollect.store.interface.upkeep import (
@@ -65,6 +72,7 @@ __all__ = [
     "Projects",
     "Purged",
     "Receipts",
+    "RecordCount",
     "RecordFilter",
     "Records",
     "Rewritten",

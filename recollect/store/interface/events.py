@@ -22,10 +22,6 @@ class Outcome:
     status: Literal["stored", "duplicate", "conflict", "kept out"]
     seq: int | None = None
 
-    @property
-    def stored(self) -> bool:
-        return self.status == "stored"
-
 
 @dataclass(frozen=True)
 class Batch:

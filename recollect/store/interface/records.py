@@ -22,14 +22,28 @@ class RecordFilter:
 
     kind: RecordKind | None = None
     session_id: str | None = None
-    observation_type: str | None = None
+    sessions: tuple[str, ...] | None = None
+    type: str | None = None
     concept: str | None = None
-    file: str | None = None
+    file: str | None = None  # its path, or the end of it
     since: datetime | None = None
     until: datetime | None = None
     content_hash: str | None = None
     cites_files: bool = False
     state: BeliefState | None = None
+    freshness: Freshness | None = None
+    used: bool | None = None  # whether an agent was ever told of it
+
+
+@dataclass(frozen=True)
+class RecordCount:
+    """How many memories there are of a kind, type and freshness that were used, or never."""
+
+    kind: str
+    type: str
+    freshness: Freshness
+    used: bool
+    count: int
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,12 @@ class Records(Protocol):
         """Newest first; with `after`, those that come right after a place in time, oldest first.
         With `as_of`: what memory held at that moment. With `by_position`, for the turns of a
         session: as they happened, whenever they were written, the last first, without a `next`."""
+
+    def counts(self, namespace: str, where: RecordFilter | None = None) -> list[RecordCount]:
+        """How many there are, by what they are; hidden ones are counted, too."""
+
+    def files(self, namespace: str) -> list[tuple[str, Freshness, int]]:
+        """The files that memories name: how many do, by how the memories stand to their files."""
 
     def search(
         self,
@@ -131,6 +151,9 @@ class Vectors(Protocol):
     ) -> list[tuple[str, float]]:
         """Memories nearest in meaning by an index of the backend's own, each with its cosine, best
         first; a memory may come with several parts. Nothing when the backend is not `indexed`."""
+
+    def count(self, namespace: str, model: str) -> int:
+        """How many memories have a vector of this model."""
 
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         """Memories that have no vector of this model, oldest first."""

@@ -52,7 +52,7 @@ class PostgresEvents(SqlEvents):
             self._untold += [
                 (row["namespace"], outcome.event_id)
                 for row, outcome in zip(prepared, outcomes, strict=True)
-                if outcome.stored
+                if outcome.status == "stored"
             ]
         return outcomes
 

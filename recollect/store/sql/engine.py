@@ -114,7 +114,7 @@ class GraphVersions:
             self._everywhere += 1
             self._changes.clear()
 
-    def changes(self, namespace: str, since: int | None) -> GraphChanges:
+    def changes(self, namespace: str, since: int | None = None) -> GraphChanges:
         with self._lock:
             version = self._versions[namespace] + self._everywhere
             if since is None:

@@ -13,7 +13,7 @@ import msgspec
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import BadInput, Conflict
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship, Vector
-from recollect.store.interface import GraphChanges, Waiting
+from recollect.store.interface import Waiting
 from recollect.store.sql import rows
 from recollect.store.sql.connection import Connection, ConstraintFailed
 from recollect.store.sql.engine import Engine, ids_json, micros
@@ -177,9 +177,7 @@ _EMBEDDED = {"entities": "entity", "facts": "fact", "procedures": "procedure"}
 class SqlGraph:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-
-    def changes(self, namespace: str, since: int | None = None) -> GraphChanges:
-        return self._engine.graph_versions.changes(namespace, since)
+        self.changes = engine.graph_versions.changes
 
     def things(self, namespace: str, ids: Sequence[str]) -> list[Thing]:
         with self._engine.reader() as db:

@@ -13,7 +13,7 @@ import msgspec
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
 from recollect.core.values import ArchivedVersion, Freshness, Operation, Record, Vector, encode
-from recollect.store.interface import Cursor, Hit, Page, RecordFilter
+from recollect.store.interface import Cursor, Hit, Page, RecordCount, RecordFilter
 from recollect.store.sql import rows
 from recollect.store.sql.connection import AlreadyThere, Connection, ConstraintFailed
 from recollect.store.sql.engine import END, Engine, ids_json, micros
@@ -46,13 +46,17 @@ def _conditions(hint: str = "") -> dict[str, str]:
     """The conditions of a RecordFilter, with a hint for the planner before some columns."""
     return {
         "kind": f"{hint}kind = $kind",
-        "observation_type": "observation_type = $observation_type",
+        "type": "$type IN (knowledge_type, observation_type)",
+        "sessions": f"{hint}session_id IN {{texts[sessions]}}",
         "since": f"{hint}created_at >= $since",
         "until": f"{hint}created_at < $until",
         "concept": "EXISTS (SELECT 1 FROM {unfold}(r.concepts) WHERE value = $concept)",
-        "file": "EXISTS (SELECT 1 FROM {unfold}(r.files) WHERE value = $file)",
+        "file": """EXISTS (SELECT 1 FROM {unfold}(r.files) WHERE value = $file
+                 OR substr(value, length(value) - length($file)) = '/' || $file)""",
         "cites_files": "citations <> '[]'",
         "state": "state = $state",
+        "freshness": "freshness = $freshness",
+        "used": "CASE WHEN access_count > 0 THEN 1 ELSE 0 END = $used",
     }
 
 
@@ -105,6 +109,22 @@ SELECT {_RECORD} FROM memory_records AS r
     },
     "ORDER BY created_at, record_id LIMIT $limit",
 )
+COUNT_BY = filtered(
+    """
+SELECT kind, coalesce(knowledge_type, observation_type, ''), freshness,
+       CASE WHEN access_count > 0 THEN 1 ELSE 0 END, count(*)
+  FROM memory_records AS r
+ WHERE namespace = $namespace
+""",
+    {**_conditions(), "session_id": "session_id = $session_id"},
+    "GROUP BY 1, 2, 3, 4",
+)
+COUNT_BY_FILE = both("""
+SELECT f.value, r.freshness, count(*)
+  FROM memory_records AS r, {unfold}(r.files) AS f
+ WHERE r.namespace = $namespace AND r.files <> '[]'
+ GROUP BY 1, 2
+""")
 DELETE_RECORD = both("""
 DELETE FROM memory_records WHERE namespace = $namespace AND record_id = $record_id
 """)
@@ -185,6 +205,17 @@ class SqlRecords:
                 found += _archived(db, namespace, as_of, where, before)
         found.sort(key=_newest_first, reverse=True)
         return _page(found, limit)
+
+    def counts(self, namespace: str, where: RecordFilter | None = None) -> list[RecordCount]:
+        values = {"namespace": namespace, **_narrowed(where or RecordFilter())}
+        return [
+            RecordCount(kind, type_, freshness, bool(used), count)
+            for kind, type_, freshness, used, count in self._engine.rows(COUNT_BY, values)
+        ]
+
+    def files(self, namespace: str) -> list[tuple[str, Freshness, int]]:
+        found: list[tuple[Any, ...]] = self._engine.rows(COUNT_BY_FILE, {"namespace": namespace})
+        return [(path, freshness, count) for path, freshness, count in found]
 
     def search(
         self,
@@ -393,15 +424,22 @@ def _fits(record: Record, where: RecordFilter) -> bool:
     return (
         where.kind in (None, record.kind)
         and where.session_id in (None, record.session_id)
-        and where.observation_type in (None, record.observation_type)
+        and (where.sessions is None or record.session_id in where.sessions)
+        and where.type in (None, record.observation_type, record.knowledge_type)
         and (where.concept is None or where.concept in record.concepts)
-        and (where.file is None or where.file in record.files)
+        and (where.file is None or any(_is_named(one, where.file) for one in record.files))
         and (where.since is None or created >= where.since)
         and (where.until is None or created < where.until)
         and where.content_hash in (None, record.content_hash)
         and (not where.cites_files or bool(record.citations))
         and where.state in (None, record.state)
+        and where.freshness in (None, record.freshness)
+        and where.used in (None, record.access_count > 0)
     )
+
+
+def _is_named(path: str, name: str) -> bool:
+    return f"/{path}".endswith(f"/{name}")
 
 
 def _newest_first(record: Record) -> tuple[int, str]:
@@ -413,7 +451,8 @@ def _narrowed(where: RecordFilter) -> dict[str, Any]:
     return {
         "kind": where.kind,
         "session_id": where.session_id,
-        "observation_type": where.observation_type,
+        "sessions": None if where.sessions is None else ids_json(where.sessions),
+        "type": where.type,
         "concept": where.concept,
         "file": where.file,
         "since": micros(where.since),
@@ -421,6 +460,8 @@ def _narrowed(where: RecordFilter) -> dict[str, Any]:
         "content_hash": where.content_hash,
         "cites_files": where.cites_files or None,
         "state": where.state,
+        "freshness": where.freshness,
+        "used": None if where.used is None else int(where.used),
     }
 
 

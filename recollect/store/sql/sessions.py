@@ -32,11 +32,13 @@ UPDATE sessions SET status = $status, ended_at = $at
 LAST_HEARD = each(
     sqlite="""
 SELECT surface, max(last_event_at) FROM sessions
- WHERE session_id NOT GLOB 'prove-*' GROUP BY surface ORDER BY surface
+ WHERE session_id NOT GLOB 'prove-*' AND session_id NOT GLOB 'demo-*'
+ GROUP BY surface ORDER BY surface
 """,
     postgres="""
 SELECT surface, max(last_event_at) FROM sessions
- WHERE session_id NOT LIKE 'prove-%' GROUP BY surface ORDER BY surface
+ WHERE session_id NOT LIKE 'prove-%' AND session_id NOT LIKE 'demo-%'
+ GROUP BY surface ORDER BY surface
 """,
     across="health tells when a host was last heard of; it reads names of hosts and times",
 )

@@ -78,7 +78,7 @@ class EventsContract:
             one = arrival(
                 body=body, valid_time=moment, kind="note", boot_id="boot-7", mono_ns=2**62
             )
-            assert store.events.put([one])[0].stored
+            assert store.events.put([one])[0].status == "stored"
             back = store.events.get(NAMESPACE, one.event.event_id)
             assert back is not None
             assert back.event == one.event

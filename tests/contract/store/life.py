@@ -43,8 +43,8 @@ class SessionsContract:
     def test_each_host_is_known_by_when_it_was_last_heard(self, store: Store) -> None:
         later = NOON + timedelta(hours=1)
         store.events.put([arrival(), arrival(session_id="b", namespace=OTHER, valid_time=later)])
-        proof = arrival(session_id="prove-1", source=EventSource(surface="other"))
-        store.events.put([proof])
+        for nobodys in ("prove-1", "demo-1"):
+            store.events.put([arrival(session_id=nobodys, source=EventSource(surface="other"))])
         assert store.sessions.last_heard() == {"test": later}
 
     def test_sessions_are_paged_newest_first(self, store: Store) -> None:

@@ -132,12 +132,37 @@ class RecordsContract:
         ])[0]  # fmt: skip
         narrowed = [
             RecordFilter(kind="knowledge"), RecordFilter(session_id="s"),
-            RecordFilter(observation_type="error"), RecordFilter(concept="api"),
+            RecordFilter(type="error"), RecordFilter(concept="api"),
             RecordFilter(file="a.py"), RecordFilter(since=clock.now()),
         ]  # fmt: skip
         for where in narrowed:
             assert store.records.page(NAMESPACE, where).items == (rich,)
         assert store.records.page(NAMESPACE, RecordFilter(until=clock.now())).items == (plain,)
+
+    def test_memories_are_counted_by_what_they_are_and_by_the_files_they_name(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        rule = record("a", kind="knowledge", knowledge_type="constraint", session_id="s")
+        fix = record("b", observation_type="error", files=("src/a.py",), freshness="drifted")
+        store.records.put([rule, fix, record("c", files=("src/a.py", "b.py"))])
+        store.records.touch(NAMESPACE, [rule.record_id], clock.now())
+        found = store.records.counts(NAMESPACE)
+        assert {(one.kind, one.type, one.freshness, one.used): one.count for one in found} == {
+            ("knowledge", "constraint", "unknown", True): 1,
+            ("observation", "error", "drifted", False): 1,
+            ("observation", "", "unknown", False): 1,
+        }
+        for where, count in (
+            (RecordFilter(used=True), 1), (RecordFilter(used=False), 2),
+            (RecordFilter(freshness="drifted"), 1), (RecordFilter(sessions=("s", "t")), 1),
+            (RecordFilter(sessions=()), 0), (RecordFilter(file="a.py"), 2),
+            (RecordFilter(file="src/a.py", type="error"), 1), (RecordFilter(file="c.py"), 0),
+        ):  # fmt: skip
+            assert sum(one.count for one in store.records.counts(NAMESPACE, where)) == count
+            assert len(store.records.page(NAMESPACE, where).items) == count, where
+        assert sorted(store.records.files(NAMESPACE)) == [
+            ("b.py", "unknown", 1), ("src/a.py", "drifted", 1), ("src/a.py", "unknown", 1),
+        ]  # fmt: skip
 
     def test_a_derived_memory_is_replaced_without_a_trace(
         self, store: Store, clock: ManualClock

@@ -15,9 +15,10 @@ def test_the_launcher_names_python_script_and_package(tmp_path: Path) -> None:
     path = Path(launcher.write(str(tmp_path)))
     python, script, package = launcher_file.read(str(tmp_path))
     assert python == sys.executable
-    assert os.path.samefile(script, Path(package) / "recollect" / "capture" / "hook.py")
+    assert script == str(tmp_path / "bin" / "hook.py") and os.path.exists(script)
+    assert os.path.samefile(package, Path(launcher.__file__).parents[2])
     assert path.stat().st_mode & 0o777 == 0o600
-    assert os.listdir(tmp_path) == ["launcher"]
+    assert sorted(os.listdir(tmp_path)) == ["bin", "launcher"]
 
 
 def test_a_python_that_cannot_stand_on_a_line_is_refused(tmp_path: Path) -> None:
@@ -42,7 +43,7 @@ def test_the_hook_can_be_replaced_while_it_runs(tmp_path: Path) -> None:
         running.stdin.close()
         assert running.wait(PATIENCE_S) == 0
     assert Path(hook.program).stat().st_mode & 0o777 == 0o700
-    assert os.listdir(Path(hook.program).parent) == ["recollect-hook"]
+    assert sorted(os.listdir(Path(hook.program).parent)) == ["hook.py", "recollect-hook"]
 
 
 def test_without_a_compiled_program_a_script_is_installed(tmp_path: Path) -> None:
@@ -76,6 +77,25 @@ def test_a_script_whose_package_is_gone_is_silent(tmp_path: Path) -> None:
     Path(hook.program).write_text(text.replace(repr(launcher.PACKAGE), repr("/nonexistent")))
     result = hook.call("host", "Stop")
     assert (result.code, result.stdout, result.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("kind", ["compiled", "python"])
+def test_a_package_that_moved_to_another_version_of_python_is_found(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pipx reinstall --python` and `uv tool install --python` keep only the program's path."""
+    python = tmp_path / "tool" / "bin" / "python"
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    packages = tmp_path / "tool" / "lib" / version / "site-packages"
+    packages.mkdir(parents=True)
+    python.parent.mkdir()
+    python.symlink_to(os.path.realpath(sys.executable))
+    (packages / "recollect").symlink_to(Path(launcher.PACKAGE) / "recollect")
+    monkeypatch.setattr(launcher, "PACKAGE", str(tmp_path / "tool" / "lib" / "python3.1"))
+    hook = install(kind, tmp_path / "data", str(python))
+    result = hook.call("host", "Stop", stdin=b"in")
+    assert (result.code, result.stdout, result.stderr) == (0, b"", b"")
+    assert [frame.stdin for frame in hook.spooled()] == [b"in"]
 
 
 # --- both kinds find the same places ------------------------------------------------------------

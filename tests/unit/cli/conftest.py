@@ -20,6 +20,13 @@ class Done:
     stderr: str
 
 
+class Keyboard(io.StringIO):
+    """Standard input at which somebody sits."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 class Terminal:
     """Types commands, as `recollect` would get them, and reads what they print."""
 
@@ -30,8 +37,8 @@ class Terminal:
         self.patch = patch
         self._capsys = capsys
 
-    def __call__(self, *arguments: str, typed: str = "") -> Done:
-        self.patch.setattr("sys.stdin", io.StringIO(typed))
+    def __call__(self, *arguments: str, typed: str = "", person: bool = False) -> Done:
+        self.patch.setattr("sys.stdin", Keyboard(typed) if person else io.StringIO(typed))
         self.patch.setattr(output, "_asked", [])
         self._capsys.readouterr()
         code = run(list(arguments))

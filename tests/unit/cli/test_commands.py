@@ -294,7 +294,7 @@ def test_an_injection_is_explained_rated_and_listed(
     receipt_id = listed[0]["receipt_id"]
     assert receipt_id in terminal("receipt", "list", "-n", "1").stdout
     for call in (("why",), ("why", "billing", "retries"), ("receipt", "show", receipt_id)):
-        assert memory in terminal(*call).stdout, call
+        assert memory[-5:].lower() in terminal(*call).stdout, call
     assert terminal("why", "zebra").returncode == 1
     assert f"{memory} was useful" in terminal("why", "--useful", memory[-8:]).stdout
     never = terminal("why", "--never", f"[{memory[-5:].lower()}]").stdout

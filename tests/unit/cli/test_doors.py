@@ -27,6 +27,7 @@ SAYINGS = (
     "{thing} must never block the request thread",
     "the flaky test of {thing} waits for a port",
 )
+BOTH_FIRST = round(2 / 61, 6)  # rank fusion of what is first by words and by meaning
 QUESTIONS = tuple(
     template.format(thing=thing)
     for thing in THINGS
@@ -94,6 +95,45 @@ def test_fifty_questions_get_the_same_answer_at_every_door(
         rows = re.findall(r"^(mr_\w+) .*\(score ([\d.]+)\)$", text, re.MULTILINE)
         wanted = [(one["record"]["record_id"], f"{one['score']:.2f}") for one in by_rest["items"]]
         assert rows == wanted, question
+
+
+def test_rank_fusion_can_be_chosen_at_every_door(
+    runtime_home: RuntimeHome, terminal: Terminal, place: str
+) -> None:
+    question = QUESTIONS[0]
+
+    def rest(**chosen: Any) -> list[float]:
+        found = runtime_home.client.get("/api/search", query=question, project=place, **chosen)
+        return [one["score"] for one in found["items"]]
+
+    fused = rest(fusion="rrf")
+    assert 1 / 65 < fused[0] <= BOTH_FIRST < rest()[0]
+    assert rest(fusion="rrf", k=1, fetch_depth=1)[0] > 0.5
+    done = terminal("search", "--json", "--fusion", "rrf", "--project", place, question)
+    assert [one["score"] for one in json.loads(done.stdout)["items"]] == fused
+    by_python = Memory(place).search(question, fusion="rrf", k=60, fetch_depth=4)
+    assert [one.score for one in by_python.items] == fused
+    text, _ = McpAgent(place).call("search", query=question, fusion="rrf")
+    assert f"(score {fused[0]:.2f})" in text
+    explained = runtime_home.client.get("/api/explain", query=question, project=place, fusion="rrf")
+    assert explained["items"][0]["score"] <= BOTH_FIRST
+
+
+def test_rank_fusion_can_be_the_setting(tmp_path: pathlib.Path) -> None:
+    home = RuntimeHome(tmp_path / "home", embedding=True, fusion="rrf")
+    try:
+        place = project(tmp_path, "billing")
+        for title in ("Invoices are rounded down", "Invoices are sent on Mondays"):
+            home.client.ask("POST", "/api/observations", {"title": title, "project": place})
+        home.embed()
+        query = "when are invoices sent?"
+        found = home.client.get("/api/search", query=query, project=place)
+        assert found["semantic"] and 0 < found["items"][0]["score"] <= BOTH_FIRST
+        told = home.client.get("/api/context", query=query, project=place, token_budget=500)
+        assert "sent on Mondays" in told["context"]
+        assert 0 < max(one["score"] for one in told["candidates"]) < 0.033
+    finally:
+        home.close()
 
 
 def test_the_same_life_through_every_door_leaves_the_same_rows(

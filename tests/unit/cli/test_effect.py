@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from recollect import Memory
-from recollect.inject.shadow import Shadow
+from recollect.inject.recall import Shadow
 from recollect.service import effect as effects
 from tests.fakes.mcp_agent import McpAgent
 from tests.fakes.runtime import RuntimeHome

@@ -129,7 +129,7 @@ def test_a_group_alone_prints_its_help(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("line", "word", "offered"),
     [
-        ("recollect se", 1, {"search", "separate", "service", "settings"}),
+        ("recollect se", 1, {"search", "separate", "service", "settings", "setup"}),
         ("recollect backup ", 2, {"create", "list", "restore"}),
         ("recollect settings show llm", 3, {"llm_model", "llm_base_url"}),
         ("recollect export --format js", 3, {"json", "jsonl"}),

@@ -1,6 +1,5 @@
 """`install` asks once whether a connected agent may extract memories."""
 
-import io
 import pathlib
 
 import pytest
@@ -9,20 +8,15 @@ from recollect.cli import import_, install, output
 from recollect.client import Client
 from recollect.core import settings
 from recollect.hosts import registry
-from tests.unit.cli.conftest import Terminal
+from tests.unit.cli.conftest import Keyboard, Terminal
 
 CLAUDE = registry.installers()["claude-code"]
-
-
-class Keyboard(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def offer(terminal: Terminal, typed: str) -> None:
     terminal.patch.setattr("sys.stdin", Keyboard(typed))
     terminal.patch.setattr(output, "_asked", [])
-    install._offer_model([CLAUDE])
+    install.offer_model([CLAUDE])
 
 
 def test_a_yes_makes_the_agent_the_model(

@@ -34,10 +34,10 @@ def test_why_can_be_read_at_eighty_columns(
     assert "0 injected, 12 ms" in listed and "rcp_" + "0" * 26 in listed
     why.print_receipt(receipt(), as_json=False)
     told = capsys.readouterr().out.splitlines()
-    assert max(map(len, told[2:])) <= 80
-    assert "  not injected: below the floor" in told
-    assert told[3:6] == ["  | <recollect>", "  | Use uv", "  | </recollect>"]
-    assert "  score 0.250: words 0.50, meaning 0.25" in told and "  mr_" + "0" * 26 in told
+    assert max(map(len, told)) <= 80
+    assert {"  | <recollect>", "  | Use uv", "  | </recollect>"} < set(told)
+    table = " ".join(" ".join(told).split())
+    assert "below the floor" in table and "0.25: words" in table and " 00000 " in table
 
 
 def test_why_says_that_a_shadow_session_was_silent_on_purpose(
@@ -47,10 +47,10 @@ def test_why_says_that_a_shadow_session_was_silent_on_purpose(
     silent["detail"] |= {"shadow": True, "shadow_tokens": 312, "shadow_text": "Use uv", "text": ""}
     silent["detail"]["candidates"][0]["why_not"] = ""
     why.print_receipt(silent, as_json=False)
-    told = capsys.readouterr().out.splitlines()
+    told = capsys.readouterr().out
     assert "Shadow session: silent on purpose; it would have injected 312 tokens." in told
     assert "  | Use uv" in told
-    assert "  not injected: the session is a shadow session" in told
+    assert "the session is a shadow" in " ".join(told.split())
 
 
 def test_no_color_leaves_nothing_bold(

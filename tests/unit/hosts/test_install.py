@@ -21,6 +21,7 @@ from recollect.hosts.context import Context
 from recollect.hosts.install import install, installer, uninstall
 from recollect.hosts.installer import Installer
 from recollect.hosts.json_edit import JsonDocument
+from recollect.hosts.proof import Daemon, prove
 from tests.unit.hosts.golden import context, tree
 
 CLAUDE = installer("claude-code")
@@ -218,7 +219,10 @@ def test_one_failing_host_does_not_stop_the_others(tmp_path: Path) -> None:
     write(tmp_path / SETTINGS, b"broken")
     report = install(registry.installers().values(), context(tmp_path), yes)
     assert not report.ok
-    assert [r.host for r in report.results if r.outcome != "installed"] == ["claude-code"]
+    outcomes = {one.host: one.outcome for one in report.results}
+    # Both of Kiro's programs read the same files: the second finds them written.
+    expected = {"claude-code": "failed", "kiro-ide": "unchanged"}
+    assert outcomes == {name: expected.get(name, "installed") for name in registry.installers()}
 
 
 def test_a_file_of_two_hosts_goes_with_the_second(tmp_path: Path) -> None:
@@ -335,7 +339,7 @@ def test_a_crash_before_the_first_write_leaves_an_uninstall_that_works(
 
 
 def test_an_unknown_host_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BadInput, match="known are claude-code, codex"):
+    with pytest.raises(BadInput, match="known are claude-code, cline, codex"):
         installer("emacs")
     assert installer(" Claude ").name == "claude-code"
     with pytest.raises(BadInput, match="project"):
@@ -546,3 +550,42 @@ def test_what_the_command_says_is_not_taken_for_the_users_words(
 )
 def test_the_command_makes_a_session_private(typed: str, word: str) -> None:
     assert privacy_word(typed) == word
+
+
+# --- agents without hooks -------------------------------------------------------------------------
+
+GENERIC = installer("zed")
+
+
+def test_generic_needs_a_rules_file_and_remembers_it(tmp_path: Path) -> None:
+    nameless = context(tmp_path, rules_file="")
+    (asked,) = install([GENERIC], nameless, yes).results
+    assert asked.error is not None and "--file AGENTS.md" in asked.error.hint
+    shop = write(tmp_path / "shop" / "AGENTS.md", b"# Shop\n")
+    book = write(tmp_path / "book" / "RULES.md", b"")
+    before = tree(tmp_path)
+    for path in (shop, book):
+        assert install([GENERIC], context(tmp_path, rules_file=str(path)), yes).ok
+    assert b"get_context" in shop.read_bytes() and b"get_context" in book.read_bytes()
+    assert GENERIC.state(nameless) == "installed"
+    assert uninstall([GENERIC], nameless, yes).ok
+    assert tree(tmp_path) == before
+
+
+def test_generic_a_rules_file_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
+    gone = write(tmp_path / "gone" / "AGENTS.md", b"")
+    kept = write(tmp_path / "kept" / "AGENTS.md", b"")
+    for path in (gone, kept):
+        assert install([GENERIC], context(tmp_path, rules_file=str(path)), yes).ok
+    gone.unlink()
+    gone.parent.rmdir()
+    assert install([GENERIC], context(tmp_path, rules_file=""), yes).ok
+    assert not gone.parent.exists()
+    assert uninstall([GENERIC], context(tmp_path, rules_file=""), yes).ok
+    assert kept.read_bytes() == b""
+    assert not (tmp_path / ".recollect" / "install").exists()
+
+
+def test_generic_nothing_is_sent_to_prove_an_agent_without_hooks(tmp_path: Path) -> None:
+    nobody = Daemon(events=lambda place: [], remember=lambda place, text: None)
+    assert "nothing was sent" in prove(context(tmp_path), GENERIC, nobody).message

@@ -15,7 +15,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.values import MessageBody, TextBody
 from recollect.ingest import pipeline as module
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Pipeline, Reply
+from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion, Reply
 from recollect.store.sqlite import SqliteStore
 
 SESSION = "c4d991d4-f950-4d02-876d-66098e9dc814"
@@ -60,7 +60,7 @@ class Hooks:
                 case MessageBody():
                     told.append(body.turns[-1].content)
                 case _:
-                    told.append(body.data["signal"])
+                    told.append(body.data.get("signal", "tool"))
         return told
 
 
@@ -178,3 +178,63 @@ def test_a_transcript_that_can_never_come_is_not_waited_for(
 ) -> None:
     assert stop(hooks, tmp_path / "nowhere" / "events.jsonl").status == frames.STORED
     assert hooks.stored() == []
+
+
+# --- prompts that stand in a file ----------------------------------------------------------------
+
+
+def cline(hooks: Hooks, event: str, **payload: Any) -> Reply:
+    return hooks.send("cline", event, sessionContext={"rootSessionId": "17_ab"}, **payload)
+
+
+def test_a_prompt_of_clines_cli_is_read_once_from_its_file_and_recalled_with_the_first_tool(
+    hooks: Hooks, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    file = tmp_path / ".cline/data/sessions/17_ab/17_ab.messages.json"
+    file.parent.mkdir(parents=True)
+    said = [{"type": "text", "text": '<user_input mode="act">mend the "pump"</user_input>'}]
+    hook = [{"type": "text", "text": "<hook_context>not typed</hook_context>"}]
+    messages = [
+        {"id": "m1", "role": "user", "content": said},
+        {"id": "m2", "role": "user", "content": hook},
+    ]
+    asked: list[str] = []
+
+    def recall(question: RecallQuestion) -> Recalled:
+        asked.append(question.trigger)
+        return Recalled()
+
+    hooks.pipeline.recall = recall
+    cline(hooks, "TaskStart", taskStart={})
+    file.write_text(json.dumps({"messages": messages}))
+    for number in range(2):
+        cline(hooks, "PreToolUse", preToolUse={"toolName": "run_commands"})
+        told = {"id": f"call_{number}", "input": {"commands": ["ls"]}, "output": "ok"}
+        cline(hooks, "PostToolUse", postToolUse={"toolName": "run_commands"}, tool_result=told)
+    cline(hooks, "TaskComplete", turn={"outputText": "It is mended."})
+    kept = [one for one in hooks.stored() if one != "tool"]
+    assert kept == ["session-start", 'mend the "pump"', "It is mended."]
+    assert asked == ["prompt", "tool", "tool"]
+
+
+def test_an_empty_prompt_of_kiro_is_read_from_its_session(
+    hooks: Hooks, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    file = tmp_path / f".kiro/sessions/cli/{SESSION}.jsonl"
+    file.parent.mkdir(parents=True)
+    content = [{"kind": "text", "data": "add a retry"}]
+    line = {"version": "v1", "kind": "Prompt", "data": {"message_id": "m1", "content": content}}
+    file.write_text(json.dumps(line) + "\n")
+    hooks.send("kiro-cli", "UserPromptSubmit", session_id=SESSION, prompt="")
+    assert hooks.stored() == ["add a retry"]
+
+
+def test_an_event_of_kiro_that_both_kinds_of_hooks_report_is_kept_once(hooks: Hooks) -> None:
+    told: dict[str, Any] = {"session_id": SESSION, "prompt": "add a retry", "cwd": "/"}
+    hooks.send("kiro-cli", "userPromptSubmit", hook_event_name="userPromptSubmit", **told)
+    hooks.send("kiro-ide", "UserPromptSubmit", hook_event_name="UserPromptSubmit", **told)
+    for host in ("kiro-cli", "kiro-ide"):
+        hooks.send(host, "Stop", session_id=SESSION, assistant_response="Done.", cwd="/")
+    assert hooks.stored() == ["add a retry", "Done."]

@@ -1,5 +1,5 @@
 from recollect.core.text_words import count_tokens
-from recollect.inject.fit import fit
+from recollect.inject.render import fit
 
 
 def test_tokens_are_counted_high() -> None:

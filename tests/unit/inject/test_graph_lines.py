@@ -21,10 +21,10 @@ from recollect.extract.interface import (
     ProcedureClaim,
 )
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.inject import fence
+from recollect.inject import render
 from recollect.reconcile import knowledge
 from recollect.reconcile.plan import apply
-from recollect.retrieve.results import Result
+from recollect.retrieve.engine import Result
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
 from tests.make import NAMESPACE, NOON, record
@@ -66,7 +66,7 @@ class Setup:
     def ask_on_purpose(self, text: str) -> str:
         """As a door does that names a budget."""
         question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), "", None, 9500)
-        return fence.parse(self.it.recall_now.preview(question, 2000).context) or ""
+        return render.parse(self.it.recall_now.preview(question, 2000).context) or ""
 
     def recalled(self, text: str, session: str = "now", **fields: Any) -> tuple[str, Any]:
         question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
@@ -74,7 +74,7 @@ class Setup:
         self.it.receipts.flush()
         assert recalled.receipt_id is not None
         receipt = self.store.receipts.get(NAMESPACE, recalled.receipt_id)
-        return fence.parse(recalled.context) or "", receipt
+        return render.parse(recalled.context) or "", receipt
 
 
 @pytest.fixture
@@ -113,6 +113,17 @@ def test_the_template_has_its_sections_in_order_and_none_that_is_empty(setup: Se
     assert known["known"]["why"] == "of billing-api" and known["known"]["injected"]
     assert receipt.detail["named"] == ["Billing API"]
     assert setup.ask("what is the capital of Mongolia?", "other") == ""
+
+
+def test_who_asks_on_purpose_gets_every_preference_with_the_answer(setup: Setup) -> None:
+    setup.say("billing-api listens on 8443", 0)
+    setup.learn(wish("package_manager", "uv"), wish("theme", "dark", everywhere=True))
+    asked = "which port does billing-api listen on?"
+    text = setup.ask_on_purpose(asked)
+    assert (
+        "8443" in text and "- tools.package_manager: uv" in text and "- tools.theme: dark" in text
+    )
+    assert "uv" not in setup.ask(asked)  # a hook told them when the session began
 
 
 def test_a_described_thing_is_found_by_its_description(setup: Setup) -> None:
@@ -238,7 +249,7 @@ def test_facts_cannot_crowd_out_history_nor_exceed_the_budget(setup: Setup) -> N
     )
     recalled = setup.it.recall_now(question)
     assert "- billing retry rule" in recalled.context
-    content = fence.parse(recalled.context) or ""
+    content = render.parse(recalled.context) or ""
     assert count_tokens(content) <= setup.runtime.settings.prompt_tokens
     asked = setup.it.recall_now.preview(question, 1200).context
     assert "### Relevant History" in asked and "### Known Context" in asked

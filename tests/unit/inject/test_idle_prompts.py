@@ -3,7 +3,7 @@
 import os
 
 from recollect.embedding.embedder import Embedder
-from recollect.inject.prompt_kind import idleness
+from recollect.inject.speaking import idleness
 
 # Not among the prompts that the weights were fitted on.
 IDLE = ("ok", "go on then", "1", "thx a lot", "yep do that", "nah, leave it", "weiter bitte")

@@ -8,9 +8,8 @@ import msgspec
 from recollect.core import ids
 from recollect.core.values import Record
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.inject.draft import Draft
-from recollect.inject.gather import memory_line
-from recollect.inject.order import newest_first, put_in_order
+from recollect.inject.draft import BriefLine, Draft, memory_line
+from recollect.inject.speaking import put_in_order
 from tests.make import NOON, record
 
 TURN = (ids.new_ulid(), ids.new_ulid())
@@ -73,14 +72,19 @@ def test_the_same_question_with_another_answer_stays() -> None:
     assert len(kept(first, again)) == 1
 
 
+def in_order(lines: list[BriefLine]) -> list[BriefLine]:
+    draft = Draft(RecallQuestion("prompt", "", ("a",), "s", None, 9500), lines=lines)
+    put_in_order(draft)
+    return draft.lines
+
+
 def ordered(*said: tuple[str, int]) -> list[tuple[str, bool]]:
     """Titles, each said so many hours after noon, in the order in which they are told."""
     found = [
         memory_line(record(text, valid_from=NOON + timedelta(hours=hour)), 1.0)
         for text, hour in said
     ]
-    newest_first(found)
-    return [(line.record.title, line.older) for line in found if line.record]
+    return [(line.record.title, line.older) for line in in_order(found) if line.record]
 
 
 def test_the_newer_of_two_that_are_much_alike_comes_first() -> None:
@@ -97,9 +101,7 @@ def test_a_session_in_short_does_not_make_its_turns_old() -> None:
     )
     summary = record("Session: always use ruff for formatting", kind="summary")
     short = memory_line(msgspec.structs.replace(summary, valid_from=NOON + timedelta(hours=1)), 1.0)
-    told = [turn, short]
-    newest_first(told)
-    assert told == [turn, short] and not turn.older
+    assert in_order([turn, short]) == [turn, short] and not turn.older
 
 
 def test_what_is_about_other_things_keeps_its_order() -> None:

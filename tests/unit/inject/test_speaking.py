@@ -6,10 +6,16 @@ import pytest
 
 from recollect.core.tuning import NOTES, SPEAKING
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.inject.draft import BriefLine, Draft
-from recollect.inject.gather import memory_line
-from recollect.inject.prompt_kind import asks_about_past, idleness, names_nothing, only_publishes
-from recollect.inject.speaking import chance_of_file, decide, weight_of_prompt
+from recollect.inject.draft import BriefLine, Draft, memory_line
+from recollect.inject.speaking import (
+    asks_about_past,
+    chance_of_file,
+    decide,
+    idleness,
+    names_nothing,
+    only_publishes,
+    weight_of_prompt,
+)
 from tests.make import record
 
 STRONG = {"cosine": 0.7, "grams": 0.5}

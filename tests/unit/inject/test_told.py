@@ -1,4 +1,4 @@
-from recollect.inject.told import OwnText
+from recollect.inject.receipts import OwnText
 
 LINE = "- [2026-01-01] Cap the retries of the billing API: capped at five with backoff."
 

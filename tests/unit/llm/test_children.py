@@ -165,6 +165,13 @@ def test_each_purpose_has_its_agent_and_the_model_is_pinned(
     assert provider.complete(ask(purpose=purpose)).text == f"I am {name}"
 
 
+def test_a_model_that_the_agent_offers_is_chosen(notes: Path) -> None:
+    provider = AcpProvider(acp_command("models", notes=notes), "huge-1", str(notes.parent))
+    assert provider.complete(ask()).text == "an answer"
+    chosen = {"sessionId": "s1", "configId": "model", "value": "huge-1"}
+    assert noted(notes)["chosen"] == chosen
+
+
 def test_a_model_that_the_agent_does_not_offer_is_refused(notes: Path) -> None:
     provider = AcpProvider(acp_command("plain", notes=notes), "huge-1", str(notes.parent))
     with pytest.raises(ProviderRefused, match="no model 'huge-1'"):

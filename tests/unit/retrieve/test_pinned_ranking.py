@@ -15,9 +15,8 @@ from recollect.bench.__main__ import OWN_DATA
 from recollect.bench.vectors import CachedVectors
 from recollect.core.tuning import GROUPS, SEARCH, SearchWeights, table
 from recollect.embedding.embedder import Embedder
-from recollect.retrieve.engine import SearchEngine
+from recollect.retrieve.engine import Mode, SearchEngine
 from recollect.retrieve.index import FRESHNESS, Document
-from recollect.retrieve.results import Mode
 
 PINNED = Path(__file__).parents[2] / "data" / "pinned_ranking.txt"
 MODES: tuple[Mode, ...] = ("hybrid", "keyword")

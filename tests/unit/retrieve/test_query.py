@@ -2,9 +2,8 @@
 
 import pytest
 
-from recollect.retrieve.dates import Date, dates_in
 from recollect.retrieve.index import Document, Index
-from recollect.retrieve.query import GIST, MOST_STEMS, parse, weigh
+from recollect.retrieve.query import GIST, MOST_STEMS, Date, dates_in, parse, weigh
 
 
 def test_query_names_phrases_and_identifiers() -> None:

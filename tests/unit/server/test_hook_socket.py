@@ -13,7 +13,7 @@ import pytest
 from recollect.capture import frames
 from recollect.core.clock import ManualClock
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Reply
+from recollect.ingest.pipeline import Reply, Send
 from recollect.server import hook_socket
 from recollect.server.door_watch import hooks
 from recollect.server.hook_socket import HookServer
@@ -28,12 +28,27 @@ def stored(one: frames.Frame, digest: bytes) -> Reply:
     return Reply(frames.STORED, one.stdin)
 
 
+def sending(take: Take) -> Callable[[frames.Frame, bytes, Send], Reply]:
+    """Sends what `take` returns."""
+
+    def sends(one: frames.Frame, digest: bytes, send: Send) -> Reply:
+        reply = take(one, digest)
+        send(reply)
+        return reply
+
+    return sends
+
+
 @contextlib.contextmanager
 def serving(
     place: pathlib.Path, take: Take = stored, *, connections: int = 64, workers: int = 2
 ) -> Iterator[HookServer]:
     server = HookServer(
-        str(place / "s"), take, Counters(ManualClock()), connections=connections, workers=workers
+        str(place / "s"),
+        sending(take),
+        Counters(ManualClock()),
+        connections=connections,
+        workers=workers,
     )
     server.start()
     try:
@@ -232,7 +247,30 @@ def test_a_worker_that_hangs_does_not_keep_it_from_closing(
 
 @contextlib.contextmanager
 def connected_to(place: pathlib.Path, take: Take) -> Iterator[tuple[HookServer, socket.socket]]:
-    server = HookServer(str(place / "s"), take, Counters(ManualClock()), workers=1)
+    server = HookServer(str(place / "s"), sending(take), Counters(ManualClock()), workers=1)
     server.start()
     with connected(place) as connection:
         yield server, connection
+
+
+def test_a_hook_has_its_answer_although_what_follows_hangs_and_fails(
+    tmp_path: pathlib.Path,
+) -> None:
+    answered = threading.Event()
+
+    def take(one: frames.Frame, digest: bytes, send: Send) -> Reply:
+        send(Reply(frames.STORED, b"first"))
+        assert answered.wait(PATIENCE_S)
+        raise RuntimeError("a listener failed")
+
+    counters = Counters(ManualClock())
+    server = HookServer(str(tmp_path / "s"), take, counters, workers=1)
+    server.start()
+    with connected(tmp_path) as connection:
+        connection.sendall(frames.encode(frame("hello", "s")))
+        first = decode_answer(connection.recv(1 << 20))
+        answered.set()
+        assert first == (frames.STORED, b"first")
+        assert received(connection) == b""
+    server.close()
+    assert len(counters.errors_last_hour()) == 1

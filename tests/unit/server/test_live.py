@@ -91,10 +91,12 @@ def test_news_are_told_by_kind() -> None:
     told: list[tuple[str, Any]] = []
     news = News(lambda kind, data: told.append((kind, data)))
     news.on_event(Notice(arrival(), "codex", "session-start"))
-    news.stored([record(), record(kind="summary")])
+    news.stored([record("A title", detail="long"), record(kind="summary")])
     news.removed(NAMESPACE, ["mr_x"])
     news.receipt(Receipt(receipt_id="rcp_1", namespace=NAMESPACE, trigger="prompt", query="q"))
     assert [kind for kind, _ in told] == [
         "event", "prompt", "session", "memory", "summary", "memory", "receipt",
     ]  # fmt: skip
-    assert told[5][1]["removed"] and "q" not in told[6][1].values()
+    assert told[0][1]["preview"] == "hello"
+    assert (told[3][1]["record"].title, told[3][1]["record"].detail) == ("A title", "")
+    assert told[5][1]["removed"] and told[6][1]["query"] == "q"

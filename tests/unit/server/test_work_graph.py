@@ -1,7 +1,5 @@
 """What agents did, as entities and relationships at every door, without a model and unstored."""
 
-import pathlib
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,44 +10,6 @@ from recollect.core.values import Entity
 from recollect.service import graph_edit, tools
 from tests.fakes.runtime import RuntimeHome
 from tests.fakes.stored import put_graph
-
-
-@pytest.fixture
-def project(tmp_path: pathlib.Path) -> pathlib.Path:
-    found = tmp_path / "shop"
-    (found / ".git").mkdir(parents=True)
-    (found / ".git" / "HEAD").write_text("ref: refs/heads/fix/retry\n")
-    return found
-
-
-@pytest.fixture
-def worked(runtime_home: RuntimeHome, project: pathlib.Path) -> Iterator[RuntimeHome]:
-    """Two turns of one session, both of which edit the client and its test."""
-    for number in range(2):
-        tell(runtime_home, project, "UserPromptSubmit", prompt=f"go on with part {number}")
-        tool(runtime_home, project, "Bash", command="pytest -q", fails=number == 0)
-        tool(runtime_home, project, "Write", "src/client.py", content="class Client:\n    pass\n")
-        tool(runtime_home, project, "Write", "tests/test_client.py", content="def test(): pass\n")
-        tool(runtime_home, project, "Bash", command="pytest -q")
-        tell(runtime_home, project, "Stop", last_assistant_message="Done.")
-    tell(runtime_home, project, "UserPromptSubmit", prompt="add httpx")
-    tool(runtime_home, project, "Bash", command="uv add httpx")
-    tell(runtime_home, project, "Stop", last_assistant_message="Added.")
-    yield runtime_home
-
-
-def tell(home: RuntimeHome, project: pathlib.Path, event: str, **more: Any) -> None:
-    home.run_hook("claude-code", event, {"session_id": "s", "cwd": str(project), **more})
-
-
-def tool(home: RuntimeHome, project: pathlib.Path, name: str, path: str = "", **given: Any) -> None:
-    failed = given.pop("fails", False)
-    if path:
-        given["file_path"] = str(project / path)
-    event = "PostToolUseFailure" if failed else "PostToolUse"
-    answer = {"error": "1 failed"} if failed else {"tool_response": {"stdout": "", "stderr": ""}}
-    tell(home, project, event, tool_name=name, tool_use_id=f"t{home.clock.mono_ns()}",
-         tool_input=given, **answer)  # fmt: skip
 
 
 def entities(home: RuntimeHome, **asked: str) -> dict[str, dict[str, Any]]:
@@ -86,14 +46,6 @@ def test_an_entity_its_neighbours_and_paths_are_reached_by_id_and_by_name(
     assert {"Client", "pytest -q", "ada"} <= {each["name"] for each in near["entities"]}
     way = worked.client.get("/api/graph/paths?source=httpx&target=ada")["paths"][0]
     assert len(way["relationships"]) == 2
-
-
-def test_the_dashboard_draws_them(worked: RuntimeHome) -> None:
-    drawn = worked.client.get("/api/graph")
-    labels = {one["id"]: one["label"] for one in drawn["nodes"]}
-    assert {"client.py", "test_client.py", "Client", "httpx"} <= set(labels.values())
-    lines = {(labels[one["source"]], one["label"], labels[one["target"]]) for one in drawn["links"]}
-    assert ("test_client.py", "tests", "client.py") in lines
 
 
 def test_an_agent_is_told_of_them_in_a_line_per_type(worked: RuntimeHome) -> None:

@@ -209,3 +209,25 @@ def test_related_beliefs_share_rare_words_and_those_that_ended_are_none(runtime:
     assert found[0][0].title == "Use Jest for the frontend tests"
     assert all(one.state == "current" for one, _ in found)
     assert beliefs.related(runtime, NAMESPACE, "zebra") == []
+
+
+def test_beliefs_that_say_the_same_become_one_and_undo_parts_them(runtime: Runtime) -> None:
+    kept, same, third = (belief(runtime, title) for title in ("Use uv", "uv, always", "With uv"))
+    operation = beliefs.merge(runtime, kept.record_id, [same.record_id, third.record_id])
+    assert [one.title for one in beliefs.standing(runtime, NAMESPACE)] == ["Use uv"]
+    over = beliefs.ended(runtime, NAMESPACE)
+    assert {one.ended_by for one in over} == {kept.record_id} and len(over) == 2
+    write.undo(runtime, operation.op_id)
+    assert len(beliefs.standing(runtime, NAMESPACE)) == 3
+
+
+def test_beliefs_of_two_projects_or_that_ended_are_not_merged(runtime: Runtime) -> None:
+    kept, ended = belief(runtime, "Use uv"), belief(runtime, "Use pip")
+    away = belief(runtime, "uv", namespace=OTHER)
+    beliefs.drop(runtime, ended.record_id)
+    with pytest.raises(BadInput, match="another project"):
+        beliefs.merge(runtime, kept.record_id, [away.record_id])
+    with pytest.raises(BadInput, match="ended already"):
+        beliefs.merge(runtime, kept.record_id, [ended.record_id])
+    with pytest.raises(BadInput, match="name the beliefs"):
+        beliefs.merge(runtime, kept.record_id, [kept.record_id])

@@ -8,6 +8,7 @@ import pytest
 from recollect.core import ids
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
+from recollect.core.tool_schemas import BY_NAME
 from recollect.core.values import Checkpoint
 from recollect.daemon.runtime import Runtime
 from recollect.privacy.sensitive import is_sensitive
@@ -19,7 +20,8 @@ from tests.unit.inject.test_graph_lines import RELEASE, Setup, fact, wish
 
 PAY = "85,000"
 # Tools that store what an agent gives them, and tell nothing else.
-WRITING = {"remember", "correct", "store_observation", "store_knowledge", "store_summary"}
+WRITING = {name for name, tool in BY_NAME.items() if tool.writes}
+SEARCHES = ("search_memory", "search", "hybrid_search", "semantic_search")
 SAID = f"My salary is {PAY} EUR a year, keep it in mind for the budget sheet"
 
 
@@ -78,7 +80,8 @@ def test_agents_tools_ask_for_consent_and_the_users_own_search_does_not(
     runtime.recall().index_cache.fill([NAMESPACE])
     every = [one.record_id for one in store.records.page(NAMESPACE, limit=50).items]
     asked: dict[str, dict[str, Any]] = {
-        "search_memory": {"query": "budget sheet salary"},
+        **{key: {"query": "budget sheet salary"} for key in SEARCHES},
+        "embedding_stats": {},
         "get_context": {"query": "what about the budget sheet and the salary?"},
         "timeline": {},
         "get_observations": {"ids": every},
@@ -106,7 +109,8 @@ def test_no_tool_gives_an_agent_a_hosts_tag(
     runtime.recall().index_cache.fill([NAMESPACE])
     every = [one.record_id for one in store.records.page(NAMESPACE, limit=50).items]
     asked: dict[str, dict[str, Any]] = {
-        "search_memory": {"query": "notes on the parser"},
+        **{key: {"query": "notes on the parser"} for key in SEARCHES},
+        "embedding_stats": {},
         "get_context": {"query": "what do the notes on the parser say?"},
         "timeline": {},
         "get_observations": {"ids": every},

@@ -112,3 +112,51 @@ def test_a_long_conversation_is_made_to_fit_keeps_its_end_and_is_stored_when_ask
     (episode,) = runtime.store.records.get(NAMESPACE, [kept.record_id])
     assert (episode.kind, episode.level, episode.session_id) == ("episode", "compressed", "s1")
     assert "turn 0." in episode.detail and "turn 29." in episode.detail
+
+
+def test_the_window_says_how_many_tokens_are_left_for_memories(runtime: Runtime) -> None:
+    turns = (conversation_compaction.ConversationTurn(role="user", content="words " * 100),)
+    window = conversation_compaction.ContextWindow(
+        total=10_000, system_prompt=2_000, user_profile=100, preferences=100, response_reserve=1_000
+    )
+    asked = conversation_compaction.CompactRequest(turns=turns, window=window)
+    answer = conversation_compaction.compact(runtime, asked)
+    assert answer.retrieval_tokens == 10_000 - 3_200 - answer.tokens - 500  # 5 % of the whole
+    text = tools.call(
+        runtime,
+        "compact_conversation",
+        {"turns": [{"role": "user", "content": "hello"}], "window": {"total": 100}},
+        None,
+    )
+    told = json.loads(text)
+    assert told["kept"] == 1 and told["retrieval_tokens"] == 95 - told["tokens"]
+
+
+def test_the_names_that_agents_of_other_memories_know_answer_and_cost_no_token(
+    runtime: Runtime, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "Makefile").touch()
+
+    def call(name: str, **given: Any) -> str:
+        return tools.call(runtime, name, given, str(tmp_path))
+
+    assert "Stored: mr_" in call("save_observation", title="The cache is warm", type="discovery")
+    assert "Stored: mr_" in call("save_memory", title="Ports start at 7000", content="all of them")
+    kept = call(
+        "save_session_summary",
+        request="Move the cache",
+        investigated="the pool\nthe shard map",  # lines, as some agents send a list
+        completed=["moved it"],
+        learned=["it was cold"],
+        next_steps=["warm it"],
+        files=["cache.py"],
+        session_id="s1",
+    )
+    text = call("get_observations", ids=[kept.split()[1]])
+    assert "### Investigated\n- the pool\n- the shard map" in text and "Files: cache.py" in text
+    for name in ("search", "hybrid_search", "semantic_search"):
+        assert "The cache is warm" in call(name, query="cache warm"), name
+    assert "The cache is warm" in call("search", query="cache", fusion="rrf", k=10, fetch_depth=2)
+    assert call("embedding_stats").startswith("0 of 3 memories (0 %) have vectors of")
+    listed = {tool.name for tool in TOOLS}
+    assert not listed & {"search", "save_memory", "embedding_stats", "compact_conversation"}

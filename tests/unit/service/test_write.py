@@ -1,11 +1,14 @@
 """Writing, changing, moving and undoing by hand: what is stored, and what is refused."""
 
+import pathlib
+
 import pytest
 
 from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput, CannotUndo, Conflict, NotFound
 from recollect.core.values import Record
 from recollect.daemon.runtime import Runtime
+from recollect.lifecycle.file_freshness import FreshnessChecker
 from recollect.service import write
 from recollect.service.scope import Scope
 from tests.make import NAMESPACE
@@ -84,6 +87,42 @@ def test_a_summary_is_a_checkpoint_where_it_has_a_session(
     assert (stood is not None) == (session is not None)
     if stood is not None:
         assert stood.next_steps == ("raise it",) and stood.snapshot == (kept.record_id,)
+
+
+def test_what_is_added_by_hand_is_anchored_to_its_files(
+    runtime: Runtime, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "Makefile").touch()
+    (tmp_path / "retry.py").write_text("CAP = 5")
+    here = str(tmp_path)
+
+    def state(record: Record) -> str:
+        found = FreshnessChecker(runtime.store).freshness_of([record], patience_s=5)
+        return found[record.record_id].state
+
+    files = ("retry.py", "absent.py")
+    made = [
+        write.add_observation(
+            runtime, write.NewObservation(title="The cap is 5", files=files, project=here)
+        ).record,
+        write.add_knowledge(
+            runtime,
+            write.NewKnowledge(type="decision", title="Cap at 5", files=files, project_path=here),
+        ).record,
+        # By its name, a project lies where its directory is.
+        write.add_note(
+            runtime, write.NewNote(text="cap: 5", files=files, project=tmp_path.name)
+        ).record,
+    ]
+    for one in made:
+        assert [(cited.path, len(cited.sha256)) for cited in one.citations] == [("retry.py", 64)]
+        assert state(one) == "fresh"
+    (tmp_path / "retry.py").write_text("CAP = 7")
+    assert {state(one) for one in made} == {"drifted"}
+    edited = write.edit(runtime, made[0].record_id, write.MemoryEdit(files=("./retry.py",)))
+    assert state(edited.record) == "fresh"
+    (tmp_path / "retry.py").unlink()
+    assert state(edited.record) == "orphaned"
 
 
 def test_nothing_new_goes_to_all_projects_or_without_a_title(runtime: Runtime) -> None:

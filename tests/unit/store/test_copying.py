@@ -113,7 +113,7 @@ def test_there_and_back_is_identity(
         assert server.upkeep.scrub(("memory_records", 0), 5000).damaged == ()
         # and life goes on there, after the numbers that came along
         (outcome,) = server.events.put([arrival("new")])
-        assert outcome.stored and outcome.seq is not None and outcome.seq > 1204
+        assert outcome.status == "stored" and outcome.seq is not None and outcome.seq > 1204
         assert server.vectors.nearest(NAMESPACE, "test-model", vector(record()).vector, 3)
     finally:
         back.close()

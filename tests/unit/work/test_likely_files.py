@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from recollect.core.ids import new_ulid
 from recollect.core.values import Action, How, TurnWork
+from recollect.inject.gather import branch_line, files_line, runs_line
 from recollect.work import bm25
 from recollect.work.index import ProjectWork
 from recollect.work.likely_files import Ask, rank
-from recollect.work.lines import branch_line, files_line, runs_line
 from recollect.work.terms import terms
 from tests.make import NAMESPACE
 
@@ -125,11 +125,11 @@ def test_lines_name_what_is_new_to_the_session() -> None:
     work = project(*runs, broken, done)
     question = ask("go on", branch="fix")
     line = runs_line(work, question, set())
-    assert line is not None and line.text == "Runs: make test (failed last: E no fixture)"
+    assert line is not None and line.line == "Runs: make test (failed last: E no fixture)"
     assert runs_line(work, question, set(line.keys)) is None
     line = branch_line(work, question, set())
     assert line is not None
-    assert line.text == "Branch fix (1 session, last 2026-11-15): Cap retries at 5"
+    assert line.line == "Branch fix (1 session, last 2026-11-15): Cap retries at 5"
     line = files_line(work, question, rank(work, question), set())
-    assert line is not None and line.text == "Likely files: a.py"
+    assert line is not None and line.line == "Likely files: a.py"
     assert files_line(work, question, rank(work, question), set(line.keys)) is None

@@ -1,7 +1,7 @@
 """Names of the likely files that a session may need."""
 
+from recollect.inject.gather import files_line
 from recollect.work.likely_files import likely_names, rank
-from recollect.work.lines import files_line
 from tests.unit.work.test_likely_files import ask, project, turn
 
 CAP = turn(
@@ -21,8 +21,8 @@ def test_a_name_of_a_turn_like_the_prompt_is_told_with_its_file() -> None:
     work = project(CAP, OTHER)
     question = ask("the billing client retries too often")
     line = files_line(work, question, rank(work, question), set())
-    assert line is not None and "retry.py (capRetries)" in line.text
-    assert "name capRetries" in line.keys and "main" not in line.text
+    assert line is not None and "retry.py (capRetries)" in line.line
+    assert "name capRetries" in line.keys and "main" not in line.line
     again = likely_names(work, question, rank(work, question), set(line.keys))
     assert "src/retry.py" not in again
 
@@ -49,5 +49,5 @@ def test_a_line_of_files_stays_within_its_tokens() -> None:
     work = project(*long)
     question = ask("cap the retries")
     line = files_line(work, question, rank(work, question), set())
-    assert line is not None and 0 < line.text.count(".py") < 8
-    assert len(line.keys) == line.text.count(".py")
+    assert line is not None and 0 < line.line.count(".py") < 8
+    assert len(line.keys) == line.line.count(".py")

@@ -51,5 +51,6 @@ export async function call(method, path, { params, body, signal } = {}) {
 
 export const get = (path, params, signal) => call("GET", path, { params, signal });
 export const post = (path, body = {}, params) => call("POST", path, { body, params });
+export const put = (path, body) => call("PUT", path, { body });
 export const patch = (path, body) => call("PATCH", path, { body });
 export const remove = (path, body, params) => call("DELETE", path, { body, params });

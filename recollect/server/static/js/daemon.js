@@ -1,5 +1,5 @@
 // Every request of the dashboard, by name. No other module knows the paths.
-import { call, get, patch, post, remove } from "./api.js";
+import { call, get, patch, post, put, remove } from "./api.js";
 
 const id = encodeURIComponent;
 
@@ -18,8 +18,15 @@ export const provenance = (record) => get(`/api/memories/${id(record)}/provenanc
 export const edit = (record, change) => patch(`/api/memories/${id(record)}`, change);
 export const forget = (record, never = false) =>
   remove(`/api/memories/${id(record)}`, undefined, never ? { never: true } : {});
+export const forgetSome = (ids) => post("/api/memories/delete", { ids });
+export const batch = (ids) => post("/api/memories/batch", { ids });
+export const counts = (filters) => get("/api/memories/counts", filters);
+export const searches = () => get("/api/searches");
+export const saveSearch = (name, filters) => put(`/api/searches/${id(name)}`, { filters });
+export const dropSearch = (name) => remove(`/api/searches/${id(name)}`);
 export const undo = (operation) => post(`/api/operations/${id(operation)}/undo`);
 export const move = (record, project) => post(`/api/memories/${id(record)}/move`, { project });
+export const mentions = (text) => post("/api/forget", { text, dry_run: true });
 export const feedback = (record, verdict) =>
   post("/api/feedback", { record_id: record.record_id, namespace: record.namespace, verdict });
 export const operations = (filters) => get("/api/operations", filters);
@@ -31,14 +38,16 @@ export const explain = (query, project) => get("/api/explain", { query, project 
 
 export const sessions = (filters, signal) => get("/api/sessions", filters, signal);
 export const session = (name) => get(`/api/sessions/${id(name)}`);
-export const conversation = (name, after) =>
-  get(`/api/sessions/${id(name)}/conversation`, { after });
+export const trace = (name, after) => get(`/api/sessions/${id(name)}/trace`, { after });
+export const project = (name) => get(`/api/projects/${id(name)}`);
+export const files = (name, limit) => get(`/api/projects/${id(name)}/files`, { limit });
 export const resume = (name) => get("/api/resume", { session_id: name });
 
 export const beliefs = (filters) => get("/api/beliefs", filters);
 export const keep = (belief) => post(`/api/beliefs/${id(belief)}/keep`);
 export const drop = (belief) => post(`/api/beliefs/${id(belief)}/drop`);
 export const correct = (belief, text) => post(`/api/beliefs/${id(belief)}/correct`, { text });
+export const merge = (belief, others) => post(`/api/beliefs/${id(belief)}/merge`, { others });
 export const reach = (belief, change) => post(`/api/beliefs/${id(belief)}/scope`, change);
 export const facts = (filters) => get("/api/facts", filters);
 export const correctFact = (fact, change) => patch(`/api/known/${id(fact)}`, change);
@@ -47,7 +56,6 @@ export const events = (filters) => get("/v1/events", { project: "all", ...filter
 
 export const entities = (filters) => get("/api/entities", filters);
 export const entity = (name) => get(`/api/entities/${id(name)}`);
-export const graph = (filters) => get("/api/graph", filters);
 
 export const overview = (filters) => get("/api/analytics", filters);
 export const activity = (filters) => get("/api/analytics/timeline", filters);
@@ -61,6 +69,13 @@ export const hosts = () => get("/api/hosts");
 export const prove = (host) => post(`/api/hosts/${id(host)}/prove`);
 export const queue = () => get("/api/queue");
 export const runNow = () => post("/api/queue/run");
+export const jobs = () => get("/api/jobs");
+export const changeJob = (job_id, act) => post("/api/jobs", { job_id, act });
+export const plugins = () => get("/api/plugins");
+export const switchPlugin = (name, enabled) => put(`/api/plugins/${id(name)}`, { enabled });
+export const imports = () => get("/api/import");
+export const offers = () => post("/api/import/offers");
+export const startImport = (sources) => post("/api/import", { sources });
 export const backups = () => get("/api/backups");
 export const backup = () => post("/api/backups");
 export const doctor = () => get("/api/doctor");

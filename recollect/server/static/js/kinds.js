@@ -16,6 +16,8 @@ export const labelOf = (record) =>
 export const toneOf = (record) => typeOf(record)?.tone || (kindOf(record.kind)?.tone ?? "");
 export const iconOf = (record) => kindOf(record.kind)?.icon ?? "";
 export const editable = (record) => kindOf(record.kind)?.editable ?? [];
+export const typesOf = (record) =>
+  table.value.types.filter((one) => kindOf(record.kind)?.types.includes(one.name));
 export const isSummary = (record) => kindOf(record.kind)?.is_summary ?? false;
 
 // What a count by kind or type is called.
@@ -23,9 +25,3 @@ export const pluralOf = (name) => {
   const named = kindOf(name) ?? table.value.types.find((one) => one.name === name);
   return named ? capital(named.plural) : name;
 };
-const options = (first, rows) => [
-  ["", first],
-  ...rows.map((one) => [one.name, capital(one.plural)]),
-];
-export const kindOptions = () => options("All kinds", table.value.kinds);
-export const typeOptions = () => options("All types", table.value.types);

@@ -1,9 +1,9 @@
 // Server-sent events from the daemon. The browser reconnects by itself and names the last event it
 // saw, so nothing is missed; when that is too long ago the daemon sends `reset`, and views reload.
+// What is sent is enough to change a list in place: see `patch` of useData.
 import { signal } from "./html.js";
 
 export const connection = signal("connecting"); // connecting, live, lost
-export const news = signal({ number: 0, kind: "", data: null });
 export const feed = signal([]); // newest first
 const KINDS = [
   "event",
@@ -18,12 +18,17 @@ const KINDS = [
 ];
 const KEPT = 200;
 const POLL_MS = 5000;
-let number = 0;
+const listeners = new Set();
 let timer = 0;
 
+// Calls `heard(kind, data)` for everything that happens; returns a function that ends it.
+export function listen(heard) {
+  listeners.add(heard);
+  return () => listeners.delete(heard);
+}
+
 function tell(kind, data) {
-  number += 1;
-  news.value = { number, kind, data };
+  for (const heard of listeners) heard(kind, data);
 }
 
 export function start() {

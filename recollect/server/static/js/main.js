@@ -6,29 +6,33 @@ import { connection, start } from "./live.js";
 import { projects } from "./projects.js";
 import { href, route } from "./route.js";
 import { choice } from "./theme.js";
+import { VIEWS } from "./views.js";
+import { ForgetAbout, forgetting } from "./parts/forgetabout.js";
 import { Palette, palette } from "./parts/palette.js";
 import { Icon } from "./parts/pieces.js";
 import { Empty, Section, useData } from "./parts/states.js";
 import { Toasts } from "./parts/toast.js";
 import { Beliefs } from "./views/beliefs.js";
-import { Graph } from "./views/graph.js";
+import { Entity } from "./views/entity.js";
 import { Memories } from "./views/memories.js";
+import { Projects } from "./views/projects.js";
 import { Sessions } from "./views/sessions.js";
 import { Settings } from "./views/settings.js";
-import { Timeline } from "./views/timeline.js";
 import { ThisWeek } from "./views/week.js";
 import { Why } from "./views/why.js";
 
-const VIEWS = {
-  week: ["This week", ThisWeek],
-  beliefs: ["Beliefs", Beliefs],
-  memories: ["Memories", Memories],
-  sessions: ["Sessions", Sessions],
-  why: ["Why", Why],
-  graph: ["Graph", Graph],
-  timeline: ["Timeline", Timeline],
-  settings: ["Settings", Settings],
+const SHOWN = {
+  week: ThisWeek,
+  beliefs: Beliefs,
+  memories: Memories,
+  sessions: Sessions,
+  projects: Projects,
+  entity: Entity,
+  why: Why,
+  settings: Settings,
 };
+const titleOf = (view) =>
+  VIEWS.find(([name]) => name === view)?.[1] ?? (view === "entity" ? "Entity" : "Not found");
 const LINK = {
   live: ["good", "Live"],
   connecting: ["", "Connecting…"],
@@ -47,9 +51,13 @@ function skip(event) {
 
 function App() {
   const { view } = route.value;
-  const [title, View] = VIEWS[view] ?? ["Not found", Lost];
+  const View = SHOWN[view] ?? Lost;
+  const title = titleOf(view);
   const health = useData(daemon.health, "", ["reset"]);
-  const known = useData(daemon.projects, "", ["session", "reset"]);
+  // A session may begin in a project that is not listed yet.
+  const known = useData(daemon.projects, "", ["session"], (data, _kind, told) =>
+    data.items.some((one) => one.namespace === told.namespace) ? data : undefined,
+  );
   const kinds = useData(daemon.kinds, "", ["reset"]);
   useEffect(() => {
     if (kinds.data) table.value = kinds.data;
@@ -71,7 +79,7 @@ function App() {
             Recollect
           </a>
           <nav class="nav" aria-label="Views">
-            ${Object.entries(VIEWS).map(([name, [label]]) => html`
+            ${VIEWS.map(([name, label]) => html`
               <a key=${name} href=${href(name)} aria-current=${name === view ? "page" : null}>
                 <${Icon} name=${name} />
                 ${label}
@@ -110,6 +118,7 @@ function App() {
         </main>
       </div>
       ${palette.value ? html`<${Palette} />` : null}
+      ${forgetting.value ? html`<${ForgetAbout} />` : null}
       <${Toasts} />
     </div>
   `;
@@ -117,13 +126,13 @@ function App() {
 
 addEventListener("keydown", (event) => {
   const typing = /^(input|textarea|select)$/i.test(event.target.tagName ?? "");
-  if (
-    (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) ||
-    (event.key === "/" && !typing)
-  ) {
-    event.preventDefault();
-    palette.value = true;
-  }
+  const search = event.key === "/" && !typing && !palette.value;
+  if (!search && !(event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey))) return;
+  event.preventDefault();
+  // A view that has a search of its own is searched there.
+  const own = search && document.querySelector("#main [role=search] input");
+  if (own) own.focus();
+  else palette.value = true;
 });
 start();
 const root = document.getElementById("app");

@@ -10,7 +10,11 @@ export function nameOf(namespace) {
   return projects.value.find((one) => one.project_id === id)?.name ?? id;
 }
 
-export const ProjectFilter = () => html`
+export const namespaceOf = (project) =>
+  projects.value.find((one) => (one.project_id || "global") === project)?.namespace;
+
+// With `counts`, by id, each choice says how many it would show.
+export const ProjectFilter = ({ counts }) => html`
   <select
     aria-label="Project"
     value=${route.value.params.project ?? ""}
@@ -19,6 +23,7 @@ export const ProjectFilter = () => html`
     ${projects.value.map((one) => html`
       <option key=${one.project_id} value=${one.project_id || "global"}>
         ${one.project_id ? one.name : "Everywhere"}
+        ${counts ? ` (${counts[one.project_id || "global"] ?? 0})` : ""}
       </option>
     `)}
   </select>

@@ -1,6 +1,19 @@
 // Where we are: #/view/id?filters. Filters live in the address, so a reload or a link keeps them.
 import { signal } from "./html.js";
 
+// Addresses of earlier versions.
+const MOVED = {
+  graph: (id, { project }) =>
+    id.startsWith("mr_")
+      ? { view: "memories", id, params: {} }
+      : { view: id ? "entity" : "projects", id: id || (project ?? ""), params: {} },
+  timeline: (_id, { project = "", log = "" }) => ({
+    view: "sessions",
+    id: "",
+    params: { project, show: log },
+  }),
+};
+
 function parse() {
   const [path, query = ""] = (location.hash.replace(/^#\/?/, "") || "week").split("?");
   const [view, ...rest] = path.split("/");
@@ -11,11 +24,8 @@ function parse() {
       return part;
     }
   });
-  return {
-    view,
-    id: decoded.join("/"),
-    params: Object.fromEntries(new URLSearchParams(query)),
-  };
+  const params = Object.fromEntries(new URLSearchParams(query));
+  return MOVED[view]?.(decoded.join("/"), params) ?? { view, id: decoded.join("/"), params };
 }
 
 export const route = signal(parse());

@@ -202,6 +202,41 @@ def test_three_times_the_same_steps_are_a_procedure(store: SqliteStore) -> None:
     assert found.steps[0] == "make check" and "<version>" in found.steps[-1]
 
 
+# D19, H22
+def test_steps_that_look_at_a_file_or_an_address_are_learned_with_the_others(
+    store: SqliteStore,
+) -> None:
+    sessions = []
+    for number, asked in enumerate(("deploy the app", "Deploy kira again", "deploy it to Vercel")):
+        told = Told(f"deploy-{number}").ask(asked).run("cat vercel.json")
+        if number:
+            told.run("ls src")  # no step: it looks at nothing in particular
+        told.run("npm test").run("vercel --prod")
+        told.run("curl -sf https://kira.vercel.app/health")
+        sessions.append(told.answer("It is deployed."))
+    (found,) = claims(extract(store, *sessions), ProcedureClaim)
+    assert found.trigger == "asked to deploy" and found.successes == 3
+    assert found.steps == ("cat vercel.json", "npm test", "vercel --prod", "curl -sf <url>")
+
+
+def test_looking_alone_is_no_procedure(store: SqliteStore) -> None:
+    sessions = []
+    for number in range(3):
+        told = Told(f"look-{number}").ask("what is in there?").run("cat a.json").run("cat b.json")
+        sessions.append(told.run("make check").run("cat c.json").answer("Three files."))
+    assert not claims(extract(store, *sessions), ProcedureClaim)
+
+
+def test_a_procedure_is_for_what_most_of_its_prompts_asked(store: SqliteStore) -> None:
+    sessions = []
+    for number in range(3):
+        told = Told(f"ship-{number}").ask("deploy to staging" if number else "go on")
+        told.run("make image").run("make push-image").run("ssh staging restart-app")
+        sessions.append(told.answer("Done."))
+    (found,) = claims(extract(store, *sessions), ProcedureClaim)
+    assert found.trigger == "asked to deploy" and found.name.startswith("Deploy: make image")
+
+
 # A33
 def test_the_summary_of_a_session_replaces_itself(store: SqliteStore) -> None:
     told = mended()

@@ -54,7 +54,8 @@ function Place({ record }) {
 
 // `kept`: the ids of those that a person said to keep; with it, what holds has that button, too.
 // `mixed`: among rows of other projects, it names its own.
-function Belief({ record, titles = {}, kept, mixed, again, label }) {
+// `selection`: with it, it can be chosen together with others.
+function Belief({ record, titles = {}, kept, mixed, again, label, selection }) {
   const [dialog, open] = useState("");
   const act = async (event, work, words, stays = false) => {
     // The row goes away: the next one takes the focus, so that one can go on by keyboard.
@@ -76,6 +77,14 @@ function Belief({ record, titles = {}, kept, mixed, again, label }) {
     <${label} class="belief" data-belief=${id}>
       <div class="what">
         <div class="row-line">
+          ${selection ? html`
+            <input
+              type="checkbox"
+              checked=${selection.has(record)}
+              onChange=${() => selection.toggle(record)}
+              aria-label=${`Select ${title}`}
+            />
+          ` : null}
           <${Kind} record=${record} />
           <${Place} record=${record} />
           ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
@@ -232,7 +241,7 @@ export function Correct({ name, text, close, save }) {
   `;
 }
 
-function Reach({ record, close, save }) {
+export function Reach({ record, close, save }) {
   const [scope, choose] = useState(record.scope === "turn" ? "project" : record.scope);
   const away = record.scope === "everywhere" && scope !== "everywhere";
   const submit = (event) => {

@@ -160,13 +160,22 @@ function Chart({ title, load, k, none, children }) {
   return html`<${Card} title=${title} state=${useData(load, k)} empty=${empty}>${children}<//>`;
 }
 
+// The daemon tells the fifty most frequent ones.
+const concepts = (found) => {
+  const number = Object.keys(found.concepts).length;
+  return number < 50 ? count(number) : "50 or more";
+};
+
 function Overview({ asked, k }) {
   const state = useData(() => daemon.overview(asked), k, ["reset"]);
   const data = state.data;
+  const found = useData(() => daemon.concepts(asked), k).data;
   if (state.error) return html`<${Failure} error=${state.error} again=${state.again} />`;
   return html`
     <div class="grid metrics">
       <${Metric} value=${data ? count(data.memories) : "…"} label="memories made" />
+      <${Metric} value=${data ? count(data.projects) : "…"} label="projects" />
+      <${Metric} value=${found ? concepts(found) : "…"} label="concepts" />
       <${Metric} value=${data ? count(data.sessions) : "…"} label="sessions" />
       <${Metric} value=${data ? count(data.events) : "…"} label="events" />
       <${Metric} value=${data ? count(data.retrievals) : "…"} label="recalls" />

@@ -2,22 +2,14 @@
 import * as daemon from "../daemon.js";
 import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { nameOf } from "../projects.js";
-import { go, href } from "../route.js";
+import { href } from "../route.js";
 import { short } from "../format.js";
+import { VIEWS } from "../views.js";
 import { Dialog } from "./dialog.js";
+import { forgetting } from "./forgetabout.js";
 import { Badge, Kind } from "./pieces.js";
 
 export const palette = signal(false);
-const VIEWS = [
-  ["week", "This week"],
-  ["beliefs", "Beliefs"],
-  ["memories", "Memories"],
-  ["sessions", "Sessions"],
-  ["why", "Why"],
-  ["graph", "Graph"],
-  ["timeline", "Timeline"],
-  ["settings", "Settings"],
-];
 const WAIT_MS = 140;
 
 const close = () => (palette.value = false);
@@ -61,12 +53,19 @@ export function Palette() {
         })),
         ...(entities.value?.items ?? []).map((one) => ({
           key: one.entity_id,
-          to: href("graph", one.entity_id),
+          to: href("entity", one.entity_id),
           badge: one.type,
           title: one.name,
           extra: nameOf(one.namespace),
         })),
         ...views,
+        {
+          key: "search",
+          to: href("memories", "", { q: text }),
+          badge: "Search",
+          title: `Search memories for “${text}”`,
+        },
+        { key: "forget", to: "", badge: "Forget", title: `Forget all about “${text}”…` },
       ]);
     }, WAIT_MS);
     return () => {
@@ -74,13 +73,16 @@ export function Palette() {
       stop.abort();
     };
   }, [text]);
+  const open = (one) => {
+    close();
+    if (one.to) location.hash = one.to;
+    else forgetting.value = text.trim();
+  };
   const keys = (event) => {
     if (event.key === "ArrowDown") setAt((i) => Math.min(found.length - 1, i + 1));
     else if (event.key === "ArrowUp") setAt((i) => Math.max(0, i - 1));
-    else if (event.key === "Enter" && found[at]) {
-      close();
-      location.hash = found[at].to;
-    } else return;
+    else if (event.key === "Enter" && found[at]) open(found[at]);
+    else return;
     event.preventDefault();
   };
   return html`
@@ -104,9 +106,12 @@ export function Palette() {
             <a
               class="item"
               tabindex="-1"
-              href=${one.to}
+              href=${one.to || "#"}
               aria-current=${i === at ? "true" : null}
-              onClick=${close}>
+              onClick=${(event) => {
+                event.preventDefault();
+                open(one);
+              }}>
               <span class="top">
                 ${one.record
                   ? html`<${Kind} record=${one.record} />`
@@ -120,18 +125,6 @@ export function Palette() {
       </ul>
       ${problem ? html`
         <p class="state error" role="alert">${problem.message}</p>
-      ` : text && !found.length ? html`
-        <p class="state">
-          No matches. Search with filters in${" "}
-          <a
-            href="#/memories"
-            onClick=${() => {
-              close();
-              go("memories", "", { q: text });
-            }}>
-            Memories
-          </a>.
-        </p>
       ` : null}
     <//>
   `;

@@ -1,25 +1,14 @@
 // Small components that several views share.
 import { html } from "../html.js";
 import { iconOf, labelOf, toneOf } from "../kinds.js";
-import { nameOf } from "../projects.js";
+import { nameOf, namespaceOf } from "../projects.js";
 import { href } from "../route.js";
+import { VIEWS } from "../views.js";
 import { ago, FRESH, ms, plural, short, TRIGGER, when } from "../format.js";
 
 const PATHS = {
-  week: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4",
-  beliefs: "M6 3h12v18l-6-4.5L6 21zM9 9.5l2 2 4-4",
-  memories: "M4 5h16M4 12h16M4 19h10",
-  why:
-    "M9.1 9a3 3 0 1 1 4.4 2.6c-.9.5-1.5 1-1.5 2.1M12 17.5v.01" +
-    "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18z",
-  graph:
-    "M6 7a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM18 9a2 2 0 1 0 0-4 2 2 0 0 0 0 4z" +
-    "M9 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM7.8 5.6l8.3 1.2M6.5 7l2 9M16.6 8.6l-6.3 8",
-  timeline: "M12 3v18M12 7h7M12 12H5M12 17h7",
-  sessions: "M4 5h16v11H9l-5 4z",
-  settings: "M4 7h10M18 7h2M4 17h2M10 17h10M16 5v4M8 15v4",
+  ...Object.fromEntries(VIEWS.map(([name, , path]) => [name, path])),
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
-  pin: "M12 17v5M7 3h10l-2 7 3 4H6l3-4z",
 };
 export const Icon = ({ name, path = PATHS[name] }) => html`
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${path} /></svg>
@@ -42,7 +31,8 @@ export const Ago = ({ at }) => html`
   <time class="faint small" datetime=${at} title=${when(at)}>${ago(at)}</time>
 `;
 
-// One memory as a line of a list, with the time at which it was stored: lists are in that order.
+// One memory as a row of a list: its words first, as far as two lines hold them. The time is when
+// it was stored: lists are in that order.
 export const MemoryLine = ({
   record,
   project,
@@ -54,26 +44,25 @@ export const MemoryLine = ({
     class="item"
     href=${href(where, record.record_id, params)}
     aria-current=${current ? "true" : null}>
-    <span class="top">
+    <span class="two-lines">
+      <span class="title">${record.title}</span>
+      ${record.summary && record.summary !== record.title ? html`
+        ${" "}<span class="soft">${short(record.summary, 300)}</span>
+      ` : null}
+    </span>
+    <span class="row-line meta small faint">
       <${Kind} record=${record} />
       ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
       <${State} value=${record.state} />
-      <span class="title clip">${record.title}</span>
-      <${Ago} at=${record.created_at ?? record.valid_from} />
-    </span>
-    <span class="row-line small soft">
-      <span class="clip">
-        ${record.summary && record.summary !== record.title
-          ? record.summary
-          : ((record.facts ?? [])[0] ?? "")}
-      </span>
-    </span>
-    <span class="row-line small faint">
-      ${project ? html`<span>${project}</span>` : null}
-      ${(record.files ?? []).slice(0, 2).map((file) => html`
-        <code class="clip" key=${file}>${file}</code>
-      `)}
       <${Fresh} value=${record.freshness} />
+      ${project ? html`<span>${project}</span>` : null}
+      ${record.files?.length ? html`
+        <code class="clip" title=${record.files.join("\n")}>
+          ${record.files[0].split("/").at(-1)}
+          ${record.files.length > 1 ? ` +${record.files.length - 1}` : ""}
+        </code>
+      ` : null}
+      <${Ago} at=${record.created_at ?? record.valid_from} />
     </span>
   </a>
 `;
@@ -102,6 +91,27 @@ export const ReceiptLine = ({ receipt, current, params }) => html`
     </span>
   </a>
 `;
+
+// A prompt moves its session's time; a session that is not listed yet has the list read again.
+export function withPrompt(data, _kind, told) {
+  const known = data.items.some((one) => one.session_id === told.session_id);
+  if (!known) return undefined;
+  return {
+    ...data,
+    items: data.items.map((one) =>
+      one.session_id === told.session_id ? { ...one, last_event_at: told.valid_time } : one,
+    ),
+  };
+}
+
+// A new receipt at the top of a list of them, if it belongs there.
+export const withReceipt =
+  ({ project, session_id }) =>
+  (data, _kind, told) =>
+    (!project || project === "all" || told.namespace === namespaceOf(project)) &&
+    (!session_id || told.session_id === session_id)
+      ? { ...data, items: [told, ...data.items].slice(0, Math.max(6, data.items.length)) }
+      : data;
 
 // A row of buttons of which one is chosen; options are [value, label].
 export const Segments = ({ label, options, value, choose, push }) => html`

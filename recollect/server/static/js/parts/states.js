@@ -1,6 +1,9 @@
 // What a section shows while it loads, when it is empty, and when it fails. Each fails alone.
 import { Component, html, useEffect, useRef, useState } from "../html.js";
-import { news } from "../live.js";
+import { listen } from "../live.js";
+
+const SOON_MS = 150;
+const EVERY_MS = 3000;
 
 export const Loading = ({ lines = 4 }) => html`
   <div role="status" aria-label="Loading">
@@ -49,49 +52,71 @@ export class Section extends Component {
   }
 }
 
-// Data from the daemon: read at the start, when `key` changes, and when news of these kinds come.
-export function useData(load, key, kinds = []) {
+// Data from the daemon: read at the start, when `key` changes, and when news of these kinds come,
+// at most once in EVERY_MS. `patch(data, kind, told)` can make new data of the news alone: what it
+// returns is shown without a request, and undefined has the data read again.
+export function useData(load, key, kinds = [], patch) {
   const [state, set] = useState({ data: null, error: null, busy: true });
   const [turn, again] = useState(0);
-  const mark =
-    news.value.number &&
-    (kinds.includes(news.value.kind) || (news.value.kind === "reset" && kinds.length))
-      ? news.value.number
-      : 0;
-  const seen = useRef(0);
-  if (mark) seen.current = mark;
-  const latest = seen.current;
+  const held = useRef(null);
+  const latest = useRef(patch);
+  latest.current = patch;
   useEffect(() => {
     const stop = new AbortController();
     set((old) => ({ ...old, busy: true }));
-    const wait = setTimeout(
-      () =>
-        load(stop.signal).then(
-          (data) => stop.signal.aborted || set({ data, error: null, busy: false }),
-          (error) =>
-            stop.signal.aborted ||
-            error.name === "AbortError" ||
-            set((old) => ({ data: old.data, error, busy: false })),
-        ),
-      latest ? 150 : 0,
-    );
-    return () => {
-      clearTimeout(wait);
-      stop.abort();
+    const show = (next) => {
+      held.current = next.data;
+      set(next);
     };
-  }, [key, turn, latest]);
+    load(stop.signal).then(
+      (data) => stop.signal.aborted || show({ data, error: null, busy: false }),
+      (error) =>
+        stop.signal.aborted ||
+        error.name === "AbortError" ||
+        show({ data: held.current, error, busy: false }),
+    );
+    return () => stop.abort();
+  }, [key, turn]);
+  useEffect(() => {
+    if (!kinds.length) return;
+    let timer = 0;
+    let last = 0;
+    const stop = listen((kind, told) => {
+      if (kind !== "reset" && !kinds.includes(kind)) return;
+      if (kind !== "reset" && latest.current && held.current) {
+        const data = latest.current(held.current, kind, told ?? {});
+        if (data !== undefined) {
+          if (data !== held.current) set((old) => ({ ...old, data }));
+          held.current = data;
+          return;
+        }
+      }
+      timer ||= setTimeout(
+        () => {
+          timer = 0;
+          last = Date.now();
+          again((n) => n + 1);
+        },
+        Math.max(SOON_MS, last + EVERY_MS - Date.now()),
+      );
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [key, kinds.join()]);
   return { ...state, again: () => again((n) => n + 1) };
 }
 
 // A list that comes in pages: `read(next)` gives { items, next }. `more` is null at the end.
-export function usePages(read, key, kinds) {
+export function usePages(read, key, kinds, patch) {
   const [later, setLater] = useState([]);
   const first = async () => {
     const page = await read();
     setLater([]);
     return page;
   };
-  const state = useData(first, key, kinds);
+  const state = useData(first, key, kinds, patch);
   const pages = state.data ? [state.data, ...later] : [];
   const next = pages.at(-1)?.next;
   return {

@@ -6,12 +6,16 @@ import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { count, when } from "../format.js";
 import { BeliefGroup, Correct, grouped } from "../parts/belief.js";
+import { BeliefBulk } from "../parts/beliefbulk.js";
 import { Badge, Segments } from "../parts/pieces.js";
+import { useSelection } from "../parts/selection.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
 import { undo } from "../parts/undo.js";
 
-const LIVE = ["memory", "removed", "run", "reset"];
+const LIVE = ["memory"];
+const ofBeliefs = (data, _kind, told) =>
+  told.removed || told.kind === "knowledge" ? undefined : data;
 const SURE = { corrected: "good", stated: "good", observed: "info", inferred: "" };
 const LEAD = {
   "": "What agents are told to hold true, newest first.",
@@ -32,6 +36,7 @@ export function Beliefs() {
     () => daemon.beliefs({ project: params.project, show: "waiting" }),
     params.project ?? "",
     LIVE,
+    ofBeliefs,
   );
   const wait = waiting.data?.items.length;
   return html`
@@ -72,42 +77,48 @@ function Loaded({ show, project }) {
     () => daemon.beliefs({ project, show: show || "standing" }),
     `${show} ${project ?? ""}`,
     LIVE,
+    ofBeliefs,
   );
   return html`<${Listed} show=${show} state=${state} />`;
 }
 
-const Listed = ({ show, state }) => html`
-  <${Shown}
-    state=${state}
-    empty=${{
-      when: (data) => !data.items.length,
-      show: html`
-        <section class="card">
-          <${Empty} title=${NONE[show][0]}><p>${NONE[show][1]}</p><//>
-        </section>
-      `,
-    }}>
-    ${(data) => html`
-      <div class="grid">
-        ${grouped(data.items).map(([namespace, items]) => html`
-          <${BeliefGroup}
-            key=${namespace}
-            name=${nameOf(namespace)}
-            items=${items}
-            titles=${data.titles}
-            again=${state.again}
-          />
-        `)}
-      </div>
-    `}
-  <//>
-`;
+function Listed({ show, state }) {
+  const selection = useSelection();
+  return html`
+    <${Shown}
+      state=${state}
+      empty=${{
+        when: (data) => !data.items.length,
+        show: html`
+          <section class="card">
+            <${Empty} title=${NONE[show][0]}><p>${NONE[show][1]}</p><//>
+          </section>
+        `,
+      }}>
+      ${(data) => html`
+        <div class="grid">
+          <${BeliefBulk} selection=${selection} items=${data.items} again=${state.again} />
+          ${grouped(data.items).map(([namespace, items]) => html`
+            <${BeliefGroup}
+              key=${namespace}
+              name=${nameOf(namespace)}
+              items=${items}
+              titles=${data.titles}
+              again=${state.again}
+              selection=${selection}
+            />
+          `)}
+        </div>
+      `}
+    <//>
+  `;
+}
 
 function Facts({ project }) {
   const state = useData(
     () => daemon.facts({ project, limit: 500 }),
     project ?? "",
-    ["memory", "run", "reset"],
+    ["run"],
   );
   return html`
     <${Shown} state=${state}>

@@ -1,124 +1,227 @@
-// Memories: search in three modes, filters in the address, and one memory beside the list.
+// Memories: search and narrow them, choose some, and one memory beside the list. The filters are
+// part of the address. Keys: j and k move, x chooses, Enter opens, / searches, Esc goes back.
 import * as daemon from "../daemon.js";
 import { html, useEffect, useRef, useState } from "../html.js";
-import { kindOptions, typeOptions } from "../kinds.js";
-import { news } from "../live.js";
-import { nameOf, ProjectFilter } from "../projects.js";
-import { go, refine, route } from "../route.js";
-import { ms } from "../format.js";
+import { listen } from "../live.js";
+import { nameOf, namespaceOf } from "../projects.js";
+import { go, href, refine, route } from "../route.js";
+import { count, ms, plural } from "../format.js";
+import { Confirm } from "../parts/dialog.js";
+import { Facets } from "../parts/facets.js";
 import { VirtualList } from "../parts/list.js";
 import { MemoryLine, Segments } from "../parts/pieces.js";
-import { Empty, Failure, Loading, Section } from "../parts/states.js";
+import { SavedSearches } from "../parts/saved.js";
+import {
+  ActionBar,
+  Choose,
+  exportAll,
+  forgetAll,
+  moveAll,
+  projectOptions,
+  retypeAll,
+  sharedTypes,
+  useSelection,
+} from "../parts/selection.js";
+import { Empty, Failure, Loading, Section, useData } from "../parts/states.js";
 import { Memory } from "./memory.js";
 
 const ROW = 88;
 const PAGE = 60;
 const FOUND = 100;
+const AGAIN_MS = 3000;
 const MODES = [
   ["hybrid", "Both"],
   ["keyword", "Words"],
   ["semantic", "Meaning"],
 ];
-const SPANS = [
-  ["", "Any time"],
-  ["1", "Today"],
-  ["7", "This week"],
-  ["30", "This month"],
-  ["90", "Three months"],
+const FILTERS = [
+  "project",
+  "kind",
+  "type",
+  "concept",
+  "file",
+  "session_id",
+  "branch",
+  "freshness",
+  "used",
 ];
-const FILTERS = ["project", "kind", "type", "concept", "file", "session_id"];
+const TIMES = ["days", "since", "until", "as_of"];
 
 function filtersOf(params) {
   const filters = Object.fromEntries(FILTERS.map((name) => [name, params[name]]));
   if (params.days) filters.since = new Date(Date.now() - params.days * 864e5).toISOString();
-  if (params.since) filters.since = new Date(params.since).toISOString();
-  if (params.until) filters.until = new Date(params.until).toISOString();
-  if (params.as_of) filters.as_of = new Date(params.as_of).toISOString();
+  for (const name of ["since", "until", "as_of"])
+    if (params[name]) filters[name] = new Date(params[name]).toISOString();
   return filters;
+}
+
+// What belongs into an open list without a question to the daemon: true, false, or null when only
+// the daemon knows.
+function fits(record, params) {
+  if (["q", "branch", "file", "as_of", "until"].some((name) => params[name])) return null;
+  return (
+    (!params.project || record.namespace === namespaceOf(params.project)) &&
+    (!params.kind || record.kind === params.kind) &&
+    (!params.type || (record.knowledge_type ?? record.observation_type) === params.type) &&
+    (!params.session_id || record.session_id === params.session_id) &&
+    (!params.concept || record.concepts.includes(params.concept)) &&
+    (!params.freshness || record.freshness === params.freshness) &&
+    (!params.used || String(record.access_count > 0) === params.used)
+  );
 }
 
 // The pages read so far of what the filters select; a search has one page.
 function useFound(params) {
-  const key = JSON.stringify([
-    params.q,
-    params.mode,
-    params.days,
-    params.since,
-    params.until,
-    params.as_of,
-    ...FILTERS.map((name) => params[name]),
-  ]);
+  const key = JSON.stringify(["q", "mode", ...TIMES, ...FILTERS].map((name) => params[name]));
   const [state, set] = useState({ items: [], next: null, done: false, error: null, key: "" });
   const busy = useRef(false);
+  const asked = useRef(params);
+  asked.current = params;
+  const latest = useRef(key);
+  latest.current = key;
   const read = async (fresh) => {
     if (busy.current && !fresh) return;
     busy.current = true;
+    const now = asked.current;
     try {
-      const filters = filtersOf(params);
-      if (params.q) {
-        const answer = await daemon.search({
-          ...filters,
-          query: params.q.slice(0, 1000),
-          mode: params.mode ?? "hybrid",
-          limit: FOUND,
-        });
-        set({
-          items: answer.items.map((one) => ({
-            ...one.record,
-            score: one.score,
-            parts: one.parts,
-          })),
-          next: null,
-          done: true,
+      const filters = filtersOf(now);
+      const answer = now.q
+        ? await daemon.search({
+            ...filters,
+            query: now.q.slice(0, 1000),
+            mode: now.mode ?? "hybrid",
+            limit: FOUND,
+          })
+        : await daemon.memories({
+            ...filters,
+            limit: PAGE,
+            before: fresh ? undefined : state.next,
+          });
+      const items = now.q ? answer.items.map((one) => one.record) : answer.items;
+      if (latest.current === key)
+        set((old) => ({
+          items: fresh ? items : [...old.items, ...items],
+          next: answer.next ?? null,
+          done: !answer.next,
           error: null,
           key,
           answer,
-        });
-      } else {
-        const before = fresh ? undefined : state.next;
-        const page = await daemon.memories({ ...filters, limit: PAGE, before });
-        set((old) => ({
-          items: fresh ? page.items : [...old.items, ...page.items],
-          next: page.next,
-          done: !page.next,
-          error: null,
-          key,
         }));
-      }
     } catch (error) {
       set((old) => ({ ...old, error, done: true, key }));
     }
     busy.current = false;
   };
-  const { number, kind } = news.value;
   useEffect(() => {
     const wait = setTimeout(() => read(true), params.q ? 160 : 0);
     return () => clearTimeout(wait);
   }, [key]);
   useEffect(() => {
-    if (number && ["memory", "summary", "removed", "reset"].includes(kind)) {
-      const wait = setTimeout(() => read(true), 300);
-      return () => clearTimeout(wait);
+    let timer = 0;
+    const stop = listen((kind, told) => {
+      if (!["memory", "summary", "reset"].includes(kind)) return;
+      const without = (items) => items.filter((one) => one.record_id !== told.record_id);
+      if (told?.removed) return set((old) => ({ ...old, items: without(old.items) }));
+      const wanted = told?.record && fits(told.record, asked.current);
+      if (wanted === false) return;
+      if (wanted && told.version === 1)
+        return set((old) => ({ ...old, items: [told.record, ...without(old.items)] }));
+      if (wanted)
+        return set((old) => ({
+          ...old,
+          items: old.items.map((one) => (one.record_id === told.record_id ? told.record : one)),
+        }));
+      timer ||= setTimeout(
+        () => {
+          timer = 0;
+          read(true);
+        },
+        kind === "reset" ? 150 : AGAIN_MS,
+      );
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [key]);
+  return { ...state, more: () => read(false), again: () => read(true) };
+}
+
+// Of a search, the counts are those of what was found.
+function counted(items) {
+  const by = (name) => {
+    const counts = {};
+    for (const one of items) {
+      const value = name(one);
+      if (value) counts[value] = (counts[value] ?? 0) + 1;
     }
-  }, [number]);
-  return {
-    ...state,
-    stale: state.key !== key,
-    more: () => read(false),
-    again: () => read(true),
+    return counts;
   };
+  return {
+    kinds: by((one) => one.kind),
+    types: by((one) => one.knowledge_type ?? one.observation_type),
+    freshness: by((one) => one.freshness),
+    used: by((one) => String(one.access_count > 0)),
+  };
+}
+
+const isTyping = (event) =>
+  /^(input|textarea|select)$/i.test(event.target.tagName) && event.target.type !== "checkbox";
+
+// Keys of the list; a dialog has its own.
+function useKeys(list, selection, id, params) {
+  const [at, move] = useState(null);
+  useEffect(() => move(null), [list.key]);
+  useEffect(() => {
+    const heard = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog"))
+        return;
+      if (event.key === "Escape") {
+        if (isTyping(event)) event.target.blur();
+        else if (selection.records.length) selection.clear();
+        else if (id) go("memories", "", params);
+        return;
+      }
+      if (isTyping(event)) return;
+      const last = list.items.length - 1;
+      if (event.key === "j") move(at == null ? 0 : Math.min(last, at + 1));
+      else if (event.key === "k") move(at == null ? 0 : Math.max(0, at - 1));
+      else if (event.key === "x" && at != null) selection.toggle(list.items[at]);
+      else if (event.key === "Enter" && at != null && document.activeElement === document.body)
+        go("memories", list.items[at].record_id, params);
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", heard);
+    return () => removeEventListener("keydown", heard);
+  });
+  return at;
 }
 
 export function Memories() {
   const { id, params } = route.value;
   const list = useFound(params);
-  const set = (name) => (event) => refine({ [name]: event.target.value });
-  const chosen = [...FILTERS, "days", "since", "until", "as_of"].filter((name) => params[name]);
+  const selection = useSelection();
+  const at = useKeys(list, selection, id, params);
+  const chosen = [...FILTERS, ...TIMES].filter((name) => params[name]);
+  const filters = JSON.stringify([...FILTERS, ...TIMES].map((name) => params[name]));
+  const counts = useData(() => daemon.counts(filtersOf(params)), filters, ["memory", "summary"]);
+  const shown = params.q ? { ...counts.data, ...counted(list.items) } : counts.data;
+  const total = params.q ? list.items.length : counts.data?.total;
   return html`
     <div>
       <div class="head">
         <h1>Memories</h1>
-        <p class="lead">What your agents remember. Search it, correct it, delete it.</p>
+        ${total == null ? null : html`
+          <span class="soft" role="status">
+            ${params.q && total === FOUND ? "the best " : ""}${count(total)}${" "}
+            ${params.q ? "found" : chosen.length ? "match" : ""}
+          </span>
+        `}
+        <span class="push small faint keys">
+          <kbd>j</kbd> <kbd>k</kbd> move · <kbd>x</kbd> select · <kbd>Enter</kbd> open ·${" "}
+          <kbd>/</kbd> search
+        </span>
       </div>
       <div class="filters" role="search">
         <input
@@ -127,7 +230,7 @@ export function Memories() {
           aria-label="Search memories"
           placeholder="Search by words or meaning…"
           value=${params.q ?? ""}
-          onInput=${set("q")}
+          onInput=${(event) => refine({ q: event.target.value })}
         />
         <${Segments}
           label="Search by"
@@ -137,24 +240,8 @@ export function Memories() {
         />
       </div>
       <div class="filters">
-        <${ProjectFilter} />
-        <${Choice}
-          label="Kind"
-          options=${kindOptions()}
-          value=${params.kind}
-          change=${set("kind")}
-        />
-        <${Choice}
-          label="Type"
-          options=${typeOptions()}
-          value=${params.type}
-          change=${set("type")}
-        />
-        <${Choice} label="Time" options=${SPANS} value=${params.days} change=${set("days")} />
-        <label class="row-line small soft">
-          As of <input type="date" value=${params.as_of ?? ""} onChange=${set("as_of")} />
-        </label>
-        ${["concept", "file", "session_id"]
+        <${SavedSearches} params=${params} />
+        ${["session_id", "since", "until"]
           .filter((name) => params[name])
           .map((name) => html`
             <button
@@ -171,7 +258,10 @@ export function Memories() {
           </button>
         ` : null}
       </div>
-      <div class=${id ? "grid two" : "grid"}>
+      <div class=${id ? "browse open" : "browse"}>
+        <${Section}>
+          <${Facets} params=${params} counts=${shown} chosen=${chosen.length} />
+        <//>
         <${Section}>
           <section class="card" aria-label="Found memories">
             <header>
@@ -180,16 +270,17 @@ export function Memories() {
                   ? "Best first"
                   : params.as_of
                     ? `As of ${params.as_of}`
-                    : "Newest first"}
+                    : "Newest first, by the time stored"}
               </h2>
-              ${list.answer && params.q ? html`
+              ${list.answer?.latency_ms != null ? html`
                 <span class="push small faint">
                   ${list.answer.semantic ? "" : "by words only · "}
                   ${ms(list.answer.latency_ms * 1000)}
                 </span>
               ` : null}
             </header>
-            <${Listed} list=${list} params=${params} id=${id} />
+            <${Bulk} selection=${selection} list=${list} />
+            <${Listed} ...${{ list, params, id, at, selection }} />
           </section>
         <//>
         ${id ? html`
@@ -200,22 +291,71 @@ export function Memories() {
   `;
 }
 
-const Choice = ({ label, options, value, change }) => html`
-  <select aria-label=${label} value=${value ?? ""} onChange=${change}>
-    ${options.map(([key, words]) => html`
-      <option key=${key} value=${key}>${words}</option>
-    `)}
-  </select>
-`;
+function Bulk({ selection, list }) {
+  const [dialog, open] = useState("");
+  const { records } = selection;
+  const types = sharedTypes(records);
+  const close = () => open("");
+  const after = () => {
+    selection.clear();
+    list.again();
+  };
+  return html`
+    <${ActionBar}
+      selection=${selection}
+      many=${list.items.length}
+      all=${() => selection.all(list.items)}>
+      <button class="danger" onClick=${() => open("forget")}>Forget</button>
+      <button onClick=${() => open("move")}>Move…</button>
+      <button
+        disabled=${types.length < 2}
+        title=${types.length < 2 ? "Choose memories of one kind that has types" : null}
+        onClick=${() => open("retype")}>
+        Change type…
+      </button>
+      <button onClick=${() => exportAll(records)}>Export</button>
+    <//>
+    ${dialog === "forget" ? html`
+      <${Confirm}
+        title=${`Forget ${plural(records.length, "memory", "memories")}?`}
+        text="They will no longer be found or injected. You can undo this for 30 days."
+        yes="Forget"
+        close=${close}
+        act=${() => forgetAll(records, after)}
+      />
+    ` : null}
+    ${dialog === "move" ? html`
+      <${Choose}
+        title="Move to another project"
+        label="Project"
+        options=${projectOptions()}
+        yes="Move"
+        close=${close}
+        act=${(project) => moveAll(records, project, after)}
+      />
+    ` : null}
+    ${dialog === "retype" ? html`
+      <${Choose}
+        title="Change the type"
+        label="Type"
+        options=${types.map((one) => [one.name, one.label])}
+        yes="Change"
+        close=${close}
+        act=${(type) => retypeAll(records, type, after)}
+      />
+    ` : null}
+  `;
+}
 
-function Listed({ list, params, id }) {
+function Listed({ list, params, id, at, selection }) {
   if (list.error && !list.items.length)
     return html`<${Failure} error=${list.error} again=${list.again} />`;
   if (!list.key) return html`<${Loading} lines=${8} />`;
   if (!list.items.length && list.done)
-    return params.q || Object.keys(params).length ? html`
+    return Object.values(params).some(Boolean) ? html`
       <${Empty} title="No matches">
         <p>Try fewer filters or other words, or search by meaning.</p>
+        <p><a href=${href("memories")}>Show all memories</a></p>
       <//>
     ` : html`
       <${Empty} title="No memories yet">
@@ -233,13 +373,24 @@ function Listed({ list, params, id }) {
       height=${ROW}
       done=${list.done}
       more=${list.more}
+      at=${at}
       row=${(record) => html`
-        <${MemoryLine}
-          record=${record}
-          project=${nameOf(record.namespace)}
-          current=${record.record_id === id}
-          params=${params}
-        />
+        <div class=${`pick ${selection.has(record) ? "on" : ""}`}>
+          <label>
+            <input
+              type="checkbox"
+              checked=${selection.has(record)}
+              onChange=${() => selection.toggle(record)}
+              aria-label=${`Select ${record.title}`}
+            />
+          </label>
+          <${MemoryLine}
+            record=${record}
+            project=${nameOf(record.namespace)}
+            current=${record.record_id === id}
+            params=${params}
+          />
+        </div>
       `}
     />
   `;

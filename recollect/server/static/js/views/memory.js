@@ -1,18 +1,22 @@
 // One memory: what it says, where it comes from, its history, and what one can do with it.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
-import { editable } from "../kinds.js";
-import { nameOf, projects } from "../projects.js";
+import { editable, typesOf } from "../kinds.js";
+import { nameOf } from "../projects.js";
 import { go, href } from "../route.js";
 import { plural, when } from "../format.js";
 import { Confirm, Dialog } from "../parts/dialog.js";
 import { Ago, Badge, Fresh, Kind, Segments, State } from "../parts/pieces.js";
+import { Choose, moveAll, projectOptions } from "../parts/selection.js";
 import { Empty, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
 import { undo } from "../parts/undo.js";
 
+// News of another memory change nothing here.
+const isOf = (id) => (data, _kind, told) => (told.record_id === id ? undefined : data);
+
 export function Memory({ id, params }) {
-  const state = useData(() => daemon.memory(id), id, ["memory", "removed"]);
+  const state = useData(() => daemon.memory(id), id, ["memory", "summary"], isOf(id));
   const [dialog, open] = useState(null);
   const [tab, show] = useState("content");
   if (state.error?.status === 404)
@@ -223,7 +227,7 @@ const textOf = (body) =>
   JSON.stringify(body.data, null, 1);
 
 function Past({ id, again }) {
-  const state = useData(() => daemon.history(id), id, ["memory", "removed"]);
+  const state = useData(() => daemon.history(id), id, ["memory", "summary"], isOf(id));
   return html`
     <${Shown}
       state=${state}
@@ -314,10 +318,14 @@ function given(form, name) {
 
 function Edit({ record, close, again }) {
   const names = editable(record).filter((name) => name in FIELDS);
+  const types = typesOf(record);
+  const type = record.knowledge_type ?? record.observation_type ?? "";
   const save = (event) => {
     event.preventDefault();
     const form = new FormData(event.target);
     const wanted = names.map((name) => [name, given(form, name)]);
+    const chosen = form.get("type");
+    if (chosen && chosen !== type) wanted.push(["type", chosen]);
     close();
     change(
       record,
@@ -331,7 +339,21 @@ function Edit({ record, close, again }) {
       <form onSubmit=${save}>
         <div class="body grid">
           <h2>Edit</h2>
-          ${names.map((name) => html`
+          ${names.slice(0, 1).map((name) => html`
+            <${Field} key=${name} name=${name} value=${record[name]} />
+          `)}
+          ${types.length > 1 ? html`
+            <label class="field">
+              Type
+              <select name="type" value=${type}>
+                ${type ? null : html`<option value="">None</option>`}
+                ${types.map((one) => html`
+                  <option key=${one.name} value=${one.name}>${one.label}</option>
+                `)}
+              </select>
+            </label>
+          ` : null}
+          ${names.slice(1).map((name) => html`
             <${Field} key=${name} name=${name} value=${record[name]} />
           `)}
         </div>
@@ -344,44 +366,16 @@ function Edit({ record, close, again }) {
   `;
 }
 
-function Move({ record, close, again }) {
-  const [target, choose] = useState("");
-  const act = async () => {
-    close();
-    try {
-      const done = await daemon.move(record.record_id, target);
-      toast("Moved.", { act: () => undo(done.op_id, again) });
-      again();
-    } catch (error) {
-      toastError(error);
-    }
-  };
-  return html`
-    <${Dialog} label="Move to another project" close=${close}>
-      <div class="body grid">
-        <h2>Move to another project</h2>
-        <p class="soft">It is now in ${nameOf(record.namespace)}.</p>
-        <label class="field">
-          Project
-          <select value=${target} onChange=${(event) => choose(event.target.value)}>
-            <option value="">Choose…</option>
-            ${projects.value
-              .filter((one) => one.name !== nameOf(record.namespace))
-              .map((one) => html`
-                <option key=${one.project_id} value=${one.project_id || "global"}>
-                  ${one.name || "everywhere"}
-                </option>
-              `)}
-          </select>
-        </label>
-      </div>
-      <footer>
-        <button onClick=${close}>Cancel</button>
-        <button class="primary" disabled=${!target} onClick=${act}>Move</button>
-      </footer>
-    <//>
-  `;
-}
+const Move = ({ record, close, again }) => html`
+  <${Choose}
+    title="Move to another project"
+    label=${`Project (it is now in ${nameOf(record.namespace)})`}
+    options=${projectOptions(record.namespace)}
+    yes="Move"
+    close=${close}
+    act=${(project) => moveAll([record], project, again)}
+  />
+`;
 
 function Gone({ id, params, again }) {
   const state = useData(() => daemon.history(id), id);

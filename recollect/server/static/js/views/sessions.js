@@ -1,31 +1,60 @@
-// Sessions: summary, checkpoint and conversation of each, and the text to resume it with.
+// Sessions, day by day; one of them as a trace: each prompt, what the agent was told with it, what
+// was done and what came of it. Also the raw events, and every change to memories.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { isSummary } from "../kinds.js";
 import { nameOf, ProjectFilter } from "../projects.js";
-import { href, route } from "../route.js";
-import { count, sessionState, short, when } from "../format.js";
-import { Ago, Badge } from "../parts/pieces.js";
+import { href, refine, route } from "../route.js";
+import { count, dayOf, hour, plural, sessionState, short, TRIGGER, when } from "../format.js";
+import { Changes, Events } from "../parts/logs.js";
+import { Badge, MemoryLine, Segments, withPrompt } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData, usePages } from "../parts/states.js";
 import { toast } from "../parts/toast.js";
 
 const TONE = { active: "good", completed: "", failed: "bad", idle: "" };
+const EVENTS = { tool_use: "tool call", session_summary: "answer" };
+const LEAD = {
+  "": "Every conversation with an agent, and where it stopped.",
+  events: "What agents reported, as it was stored.",
+  changes: "Every change to memories; most can be undone.",
+};
 
 export function Sessions() {
   const { id, params } = route.value;
+  const show = LEAD[params.show] ? params.show : "";
   return html`
     <div>
       <div class="head">
         <h1>Sessions</h1>
-        <p class="lead">Every conversation with an agent, and where it stopped.</p>
+        <p class="lead">${LEAD[show]}</p>
       </div>
-      <div class="filters"><${ProjectFilter} /></div>
-      <div class=${id ? "grid two" : "grid"}>
-        ${id ? html`
-          <${Section} key=${id}><${One} id=${id} params=${params} /><//>
-        ` : null}
-        <${Section}><${List} id=${id} params=${params} /><//>
+      <div class="filters">
+        <${Segments}
+          label="Show"
+          options=${[
+            ["", "Sessions"],
+            ["events", "Events"],
+            ["changes", "Changes"],
+          ]}
+          value=${show}
+          choose=${(name) => refine({ show: name })}
+        />
+        <${ProjectFilter} />
       </div>
+      <${Section} key=${show}>
+        ${show === "events"
+          ? html`<${Events} project=${params.project} />`
+          : show === "changes"
+            ? html`<${Changes} project=${params.project} />`
+            : html`
+              <div class=${id ? "grid master" : "grid"}>
+                <${Section}><${List} id=${id} params=${params} /><//>
+                ${id ? html`
+                  <${Section} key=${id}><${One} id=${id} params=${params} /><//>
+                ` : null}
+              </div>
+            `}
+      <//>
     </div>
   `;
 }
@@ -35,16 +64,11 @@ function List({ id, params }) {
     (before) => daemon.sessions({ project: params.project, limit: 50, before }),
     params.project ?? "",
     ["session", "prompt"],
+    withPrompt,
   );
-  const summed = useData(
-    () => daemon.memories({ project: params.project, kind: "summary", limit: 200 }),
-    params.project ?? "",
-    ["summary"],
-  );
-  const titles = new Map((summed.data?.items ?? []).map((one) => [one.session_id, one.title]));
+  const days = Map.groupBy(state.items, (one) => dayOf(one.started_at));
   return html`
     <section class="card" aria-label="Sessions">
-      <header><h2>Newest first</h2></header>
       <${Shown}
         state=${state}
         empty=${{
@@ -57,31 +81,21 @@ function List({ id, params }) {
         }}>
         ${() => html`
           <div>
-            <ul class="items">
-              ${state.items.map((one) => html`
-                <li key=${one.namespace + one.session_id}>
-                  <a
-                    class="item"
-                    aria-current=${one.session_id === id ? "true" : null}
-                    href=${href("sessions", one.session_id, {
-                      ...params,
-                      namespace: one.namespace,
-                    })}>
-                    <span class="top">
-                      <${Badge} tone=${TONE[sessionState(one)]}>${sessionState(one)}<//>
-                      <span class="title clip">
-                        ${short(titles.get(one.session_id) ?? one.session_id, 120)}
-                      </span>
-                      <${Ago} at=${one.last_event_at} />
-                    </span>
-                    <span class="row-line small faint">
-                      <span>${one.surface}</span>
-                      <span>${nameOf(one.namespace)}</span>
-                    </span>
-                  </a>
-                </li>
-              `)}
-            </ul>
+            ${[...days].map(([day, some]) => html`
+              <section key=${day} aria-label=${day}>
+                <h2 class="day">${day}</h2>
+                <ul class="items">
+                  ${some.map((one) => html`
+                    <${Line}
+                      key=${one.namespace + one.session_id}
+                      one=${one}
+                      current=${one.session_id === id}
+                      params=${params}
+                    />
+                  `)}
+                </ul>
+              </section>
+            `)}
             ${state.more ? html`
               <div class="state"><button onClick=${state.more}>Show more</button></div>
             ` : null}
@@ -92,10 +106,40 @@ function List({ id, params }) {
   `;
 }
 
+const Line = ({ one, current, params }) => html`
+  <li>
+    <a
+      class="item"
+      aria-current=${current ? "true" : null}
+      href=${href("sessions", one.session_id, { ...params, namespace: one.namespace })}>
+      <span class="top">
+        <span class="faint small num">${hour(one.started_at)}</span>
+        <span class="title clip">
+          ${short(one.title, 120) || `${one.surface} in ${nameOf(one.namespace)}`}
+        </span>
+        ${sessionState(one) === "active" || sessionState(one) === "failed" ? html`
+          <${Badge} tone=${TONE[sessionState(one)]}>${sessionState(one)}<//>
+        ` : null}
+      </span>
+      <span class="row-line small faint">
+        <span>${one.surface}</span>
+        <span>${nameOf(one.namespace)}</span>
+        <span>${lasted(one)}</span>
+      </span>
+    </a>
+  </li>
+`;
+
+function lasted(one) {
+  const minutes = Math.round((new Date(one.last_event_at) - new Date(one.started_at)) / 6e4);
+  if (minutes < 1) return "under a minute";
+  return minutes < 120 ? plural(minutes, "minute") : plural(Math.round(minutes / 60), "hour");
+}
+
 function One({ id, params }) {
-  const state = useData(() => daemon.session(id), id, ["prompt", "checkpoint", "summary"]);
+  const state = useData(() => daemon.session(id), id, ["checkpoint", "summary"], isOf(id));
   return html`
-    <section class="card panel" aria-label="One session">
+    <section class="card" aria-label="One session">
       <${Shown} state=${state}>
         ${(data) => {
           const { session, checkpoint } = data;
@@ -104,7 +148,9 @@ function One({ id, params }) {
             <header>
               <${Badge} tone=${TONE[sessionState(session)]}>${sessionState(session)}<//>
               <h2>${session.surface}</h2>
-              <span class="soft small">${nameOf(session.namespace)}</span>
+              <a class="soft small" href=${href("projects", projectOf(session))}>
+                ${nameOf(session.namespace)}
+              </a>
               <span class="push">
                 <a
                   class="button"
@@ -115,90 +161,37 @@ function One({ id, params }) {
               </span>
             </header>
             <div class="body grid">
-              <dl class="facts small">
-                <dt>Began</dt>
-                <dd>${when(session.started_at)}</dd>
-                <dt>${session.ended_at ? "Ended" : "Last event"}</dt>
-                <dd>${when(session.ended_at ?? session.last_event_at)}</dd>
-                <dt>Events</dt>
-                <dd>
-                  ${Object.entries(data.events)
-                    .map(([kind, number]) => `${count(number)} ${kind.replace("_", " ")}`)
-                    .join(", ")}
-                </dd>
-                <dt>Id</dt>
-                <dd class="mono">${session.session_id}</dd>
-              </dl>
+              <p class="small soft">
+                ${when(session.started_at)}, ${lasted(session)} ·${" "}
+                ${Object.entries(data.events)
+                  .map(([kind, number]) => plural(number, EVENTS[kind] ?? kind))
+                  .join(", ")}
+              </p>
               ${summary ? html`
                 <div>
                   <h3>Summary</h3>
                   <p class="wrap">${summary.summary || summary.title}</p>
-                  ${summary.facts.length ? html`
-                    <ul>
-                      ${summary.facts.map((fact) => html`
-                        <li class="wrap" key=${fact}>${fact}</li>
-                      `)}
-                    </ul>
-                  ` : null}
+                  <${Points} items=${summary.facts} />
                 </div>
               ` : null}
-              ${checkpoint ? html`
-                <div>
-                  <h3>Where it stopped</h3>
-                  <dl class="facts">
-                    <dt>Task</dt>
-                    <dd class="wrap">${checkpoint.task}</dd>
-                    ${checkpoint.progress ? html`
-                      <dt>Progress</dt>
-                      <dd class="wrap">${checkpoint.progress}</dd>
-                    ` : null}
-                    ${checkpoint.next_steps?.length ? html`
-                      <dt>Next</dt>
-                      <dd>
-                        <ul>
-                          ${checkpoint.next_steps.map((step) => html`
-                            <li key=${step}>${step}</li>
-                          `)}
-                        </ul>
-                      </dd>
-                    ` : null}
-                    ${checkpoint.questions?.length ? html`
-                      <dt>Open</dt>
-                      <dd>
-                        <ul>
-                          ${checkpoint.questions.map((step) => html`
-                            <li key=${step}>${step}</li>
-                          `)}
-                        </ul>
-                      </dd>
-                    ` : null}
-                    ${checkpoint.files?.length ? html`
-                      <dt>Files</dt>
-                      <dd>
-                        ${checkpoint.files.map((file) => html`
-                          <a
-                            class="mono"
-                            key=${file}
-                            href=${href("memories", "", { file })}>
-                            ${file}
-                          </a>${" "}
-                        `)}
-                      </dd>
-                    ` : null}
-                  </dl>
-                </div>
-              ` : null}
-              <${Resume} id=${id} />
-              <p class="small">
-                <a href=${href("memories", "", { session_id: id })}>
-                  Memories of this session
-                </a>${" "}
-                · <a href=${href("why", "", { session_id: id })}>Its receipts</a>
-              </p>
-              <div>
-                <h3>Conversation</h3>
-                <${Section}><${Conversation} id=${id} /><//>
+              ${checkpoint ? html`<${Stopped} checkpoint=${checkpoint} />` : null}
+              <div class="row-line">
+                <${Resume} id=${id} />
+                <a class="button" href=${href("memories", "", { session_id: id })}>Its memories</a>
+                <a class="button" href=${href("why", "", { session_id: id })}>Its receipts</a>
+                <a
+                  class="small push"
+                  target="_blank"
+                  rel="noopener"
+                  href=${`/v1/events?${new URLSearchParams({
+                    project: "all",
+                    session_id: id,
+                    limit: 200,
+                  })}`}>
+                  Raw events as JSON
+                </a>
               </div>
+              <${Section}><${Turns} id=${id} /><//>
             </div>
           `;
         }}
@@ -206,6 +199,32 @@ function One({ id, params }) {
     </section>
   `;
 }
+
+const isOf = (id) => (data, _kind, told) => (told.session_id === id ? undefined : data);
+const projectOf = (one) => one.namespace.split("/project/")[1]?.replace(/\/$/, "") ?? "global";
+
+const Points = ({ items }) =>
+  items?.length ? html`
+    <ul>
+      ${items.map((one) => html`<li class="wrap" key=${one}>${one}</li>`)}
+    </ul>
+  ` : null;
+
+const Stopped = ({ checkpoint }) => html`
+  <div>
+    <h3>Where it stopped</h3>
+    <p class="wrap">${checkpoint.task}</p>
+    ${checkpoint.progress ? html`<p class="wrap soft">${checkpoint.progress}</p>` : null}
+    ${checkpoint.next_steps?.length ? html`
+      <h4 class="small soft">Next</h4>
+      <${Points} items=${checkpoint.next_steps} />
+    ` : null}
+    ${checkpoint.questions?.length ? html`
+      <h4 class="small soft">Open questions</h4>
+      <${Points} items=${checkpoint.questions} />
+    ` : null}
+  </div>
+`;
 
 function Resume({ id }) {
   const [text, set] = useState(null);
@@ -223,7 +242,7 @@ function Resume({ id }) {
       () => toast("The browser did not allow copying: select the text and copy it yourself."),
     );
   return text == null ? html`
-    <div><button onClick=${load}>Show the text to resume with</button></div>
+    <button onClick=${load}>Show the text to resume with</button>
   ` : html`
     <div>
       <pre class="quote" tabindex="0">${text || "There is nothing to resume."}</pre>
@@ -232,51 +251,148 @@ function Resume({ id }) {
   `;
 }
 
-function Conversation({ id }) {
-  const state = usePages((after) => daemon.conversation(id, after), id, ["prompt", "event"]);
+// --- the trace ---------------------------------------------------------------------------------
+
+function Turns({ id }) {
+  const state = usePages(
+    (after) => daemon.trace(id, after),
+    id,
+    ["prompt", "event", "receipt", "memory"],
+    isOf(id),
+  );
   return html`
     <${Shown}
       state=${state}
       empty=${{
         when: (data) => !data.items.length,
-        show: html`<p class="soft">No messages.</p>`,
+        show: html`<p class="soft">Nothing was recorded in this session.</p>`,
       }}>
-      ${() => html`
+      ${(data) => html`
         <div>
-          ${state.items.map((line, i) => html`<${Message} key=${i} line=${line} />`)}
-          ${state.more ? html`<button onClick=${state.more}>Show more</button>` : null}
+          <h3>${plural(data.total, "turn")}</h3>
+          <ol class="trace">
+            ${state.items.map((turn) => html`<${Turn} key=${turn.event_id} turn=${turn} />`)}
+          </ol>
+          ${state.more ? html`
+            <button onClick=${state.more}>
+              Show more of ${count(data.total)} turns
+            </button>
+          ` : null}
         </div>
       `}
     <//>
   `;
 }
 
-const TONES = { user: "accent", assistant: "info" };
-
-const Message = ({ line }) => html`
-  <div class="turn">
-    <div class="row-line">
-      <${Badge} tone=${TONES[line.role] ?? ""}>
-        ${line.role === "assistant" ? "agent" : line.role}
-      <//>
-      ${line.tool ? html`<code>${line.tool}</code>` : null}
-      ${line.failed ? html`<${Badge} tone="bad">failed<//>` : null}
-      <${Ago} at=${line.at} />
-    </div>
-    ${line.text.length > 700 ? html`
-      <details>
-        <summary class="wrap">${short(line.text, 300)}</summary>
-        <div class="wrap">${line.text}</div>
-      </details>
-    ` : html`<div class="wrap">${line.text}</div>`}
-    ${line.files.length ? html`
-      <div class="small">
-        ${line.files.map((file) => html`
-          <a class="mono" key=${file} href=${href("memories", "", { file })}>
-            ${file}
-          </a>${" "}
-        `)}
+const Turn = ({ turn }) => html`
+  <li class="turn">
+    <p class="row-line small faint">
+      <time title=${when(turn.at)}>${hour(turn.at)}</time>
+      ${turn.branch ? html`<${Badge}>${turn.branch}<//>` : null}
+      ${turn.cut ? html`<span>${count(turn.cut)} characters left out</span>` : null}
+    </p>
+    ${turn.prompt ? html`<${Long} text=${turn.prompt} kind="prompt" label="You" />` : null}
+    ${turn.told.map((one) => html`<${Told} key=${one.receipt_id} one=${one} />`)}
+    <${Work} turn=${turn} />
+    ${turn.answer ? html`<${Long} text=${turn.answer} kind="answer" label="Agent" />` : null}
+    ${turn.learned.length ? html`
+      <div class="learned">
+        <h4 class="small">Learned</h4>
+        <ul class="items">
+          ${turn.learned.map((record) => html`
+            <li key=${record.record_id}><${MemoryLine} record=${record} /></li>
+          `)}
+        </ul>
       </div>
     ` : null}
+  </li>
+`;
+
+const LONG = 600;
+
+function Long({ text, kind, label }) {
+  const [all, show] = useState(false);
+  const cut = text.length > LONG && !all;
+  return html`
+    <div class=${`said ${kind}`}>
+      <span class="who small">${label}</span>
+      <div class="wrap">
+        ${cut ? short(text, LONG) : text}
+        ${cut ? html`
+          ${" "}
+          <button class="plain small" onClick=${() => show(true)}>Show all</button>
+        ` : null}
+      </div>
+    </div>
+  `;
+}
+
+const Told = ({ one }) => html`
+  <div class="said told">
+    <span class="who small">Told</span>
+    ${one.text ? html`
+      <details>
+        <summary>
+          ${plural(one.memories, "memory", "memories")}, ${plural(one.tokens, "token")}
+          ${one.trigger === "prompt" ? "" : ` (${TRIGGER[one.trigger] ?? one.trigger})`}
+        </summary>
+        <pre class="quote">${one.text}</pre>
+        <a class="small" href=${href("why", one.receipt_id)}>Why this, and what was left out</a>
+      </details>
+    ` : html`
+      <span class="soft">
+        Nothing${one.left_out ? ` of ${plural(one.left_out, "candidate")}` : ""}.${" "}
+        <a href=${href("why", one.receipt_id)}>Why</a>
+      </span>
+    `}
   </div>
 `;
+
+function Work({ turn }) {
+  const { edited, read, commands, commits, tools, more } = turn;
+  if (!edited.length && !read.length && !commands.length && !commits.length)
+    return tools ? html`
+      <div class="said work">
+        <span class="who small">Work</span>
+        <span class="soft">${plural(tools, "tool call")}</span>
+      </div>
+    ` : null;
+  return html`
+    <div class="said work">
+      <span class="who small">Work</span>
+      <div>
+        <${Paths} words="Edited" paths=${edited} />
+        <${Paths} words="Read" paths=${read} />
+        ${commands.map((one) => html`
+          <div key=${one.command} class="small">
+            <i class=${`dot ${one.failed ? "bad" : "good"}`}></i>${" "}
+            <code class="wrap">${short(one.command, 200)}</code>
+            ${one.failed ? html`
+              <span class="bad-ink"> failed${one.error ? `: ${short(one.error, 160)}` : ""}</span>
+            ` : null}
+          </div>
+        `)}
+        ${commits.map((one) => html`
+          <div key=${one} class="small">Committed “${one}”</div>
+        `)}
+        ${more ? html`
+          <div class="small faint">
+            and ${plural(more, "more file or command", "more files and commands")}
+          </div>
+        ` : null}
+      </div>
+    </div>
+  `;
+}
+
+const Paths = ({ words, paths }) =>
+  paths.length ? html`
+    <div class="small">
+      <span class="soft">${words}</span>${" "}
+      ${paths.map((file, i) => html`
+        ${i ? ", " : ""}
+        <a class="mono" key=${file} title=${file} href=${href("memories", "", { file })}>
+          ${file.split("/").at(-1)}</a>
+      `)}
+    </div>
+  ` : null;

@@ -3,6 +3,7 @@ import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { bytes, count, plural, when } from "../format.js";
 import { Ago, Badge } from "../parts/pieces.js";
+import { Export, Import, Jobs, Plugins } from "../parts/background.js";
 import { Card, Empty, Section, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
 
@@ -17,6 +18,10 @@ export const Settings = () => html`
       <${Section}><${Hosts} /><//>
       <${Section}><${Queue} /><//>
       <${Section}><${Storage} /><//>
+      <${Section}><${Jobs} /><//>
+      <${Section}><${Plugins} /><//>
+      <${Section}><${Export} /><//>
+      <${Section}><${Import} /><//>
     </div>
     <div style=${{ height: "16px" }}></div>
     <${Section}><${All} /><//>
@@ -167,6 +172,14 @@ function Queue() {
                   ? "rules; nothing leaves this machine"
                   : extraction.provider}
               </dd>
+              ${extraction.budget && extraction.provider !== "none" ? html`
+                <dt>Budget today</dt>
+                <dd>
+                  ${count(extraction.budget.tokens)} of${" "}
+                  ${plural(extraction.budget.daily_tokens, "token")}, about${" "}
+                  $${extraction.budget.usd.toFixed(2)} of $${extraction.budget.daily_usd}
+                </dd>
+              ` : null}
               <dt>Waiting</dt>
               <dd>${plural(waiting, "event")}</dd>
               <dt>Set aside</dt>

@@ -3,16 +3,16 @@
 import * as daemon from "../daemon.js";
 import { html, useEffect, useState } from "../html.js";
 import { feed } from "../live.js";
-import { nameOf, ProjectFilter } from "../projects.js";
+import { nameOf, namespaceOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { ago, count, plural, sessionState, short } from "../format.js";
 import { BeliefGroup, grouped } from "../parts/belief.js";
 import { Figures } from "../parts/figures.js";
-import { Ago, Badge, Kind, ReceiptLine } from "../parts/pieces.js";
+import { Ago, Badge, Kind, ReceiptLine, withPrompt, withReceipt } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
 
-const LIVE = ["memory", "summary", "removed", "receipt", "run", "reset"];
+const LIVE = ["memory", "receipt"];
 const MINUTE_MS = 60_000;
 const SPANS = [
   ["1", "Today"],
@@ -21,11 +21,20 @@ const SPANS = [
 ];
 const IN = { 1: "today", 7: "this week", 30: "this month" };
 
+// A brief is counted here; only a belief, or something that went, has the week read again.
+const patched =
+  ({ project }) =>
+  (data, kind, told) => {
+    if (project && told.namespace !== namespaceOf(project)) return data;
+    if (kind === "memory") return told.removed || told.kind === "knowledge" ? undefined : data;
+    return { ...data, briefs: data.briefs + 1, tokens: data.tokens + told.tokens };
+  };
+
 export function ThisWeek() {
   const { params } = route.value;
   const days = IN[params.days] ? params.days : "7";
   const asked = { project: params.project, days };
-  const state = useData(() => daemon.week(asked), JSON.stringify(asked), LIVE);
+  const state = useData(() => daemon.week(asked), JSON.stringify(asked), LIVE, patched(asked));
   return html`
     <div>
       <div class="head">
@@ -62,8 +71,8 @@ export function ThisWeek() {
 
 // One line that says whether all is well, one that says what it costs; and what is not well.
 function Health({ week, span }) {
-  const health = useData(daemon.health, "", ["run", "reset"]);
-  const alarms = useData(daemon.alarms, "", ["run", "session", "reset"]);
+  const health = useData(daemon.health, "", ["reset"]);
+  const alarms = useData(daemon.alarms, "", ["reset"]);
   useEffect(() => {
     const timer = setInterval(() => {
       health.again();
@@ -120,8 +129,30 @@ function Health({ week, span }) {
                 `tokens, about $${budget.usd.toFixed(2)} of $${budget.daily_usd}.`}
           </span>
         </p>
+        <${Stale} />
       </div>
     </div>
+  `;
+}
+
+// Counted apart from the rest, so that nothing waits for it.
+function Stale() {
+  const state = useData(() => daemon.counts({}), "", ["reset"]);
+  if (!state.data) return null;
+  const { drifted = 0, orphaned = 0 } = state.data.freshness;
+  const freshness = drifted || !orphaned ? "drifted" : "orphaned";
+  return html`
+    <p>
+      <i class=${`dot ${drifted + orphaned ? "warn" : "good"}`}></i>
+      <span>
+        <a href=${href("memories", "", { freshness })}>
+          ${plural(drifted + orphaned, "stale memory", "stale memories")}
+        </a>:${" "}
+        ${drifted + orphaned
+          ? `the files of ${count(drifted)} changed, of ${count(orphaned)} they are missing.`
+          : "no memory is about a file that changed since."}
+      </span>
+    </p>
   `;
 }
 
@@ -168,7 +199,9 @@ function Learned({ data, again, span }) {
 }
 
 function Nothing({ span }) {
-  const stats = useData(() => daemon.stats(), "", ["memory", "reset"]);
+  const stats = useData(() => daemon.stats(), "", ["memory"], (data) =>
+    data.records ? data : undefined,
+  );
   if (stats.data && !stats.data.records) return html`<${First} />`;
   return html`
     <${Empty} title=${`No new rule, decision or correction ${span}`}>
@@ -182,7 +215,12 @@ function Nothing({ span }) {
 
 function Told({ project, data }) {
   const asked = { limit: 6, project: project ?? "all" };
-  const state = useData(() => daemon.receipts(asked), asked.project, ["receipt", "reset"]);
+  const state = useData(
+    () => daemon.receipts(asked),
+    asked.project,
+    ["receipt"],
+    withReceipt(asked),
+  );
   const { useful = 0, wrong = 0, never = 0 } = data?.verdicts ?? {};
   return html`
     <section class="card" aria-label="Told to agents">
@@ -371,7 +409,12 @@ function First() {
 
 // The sessions that go on now.
 function Active() {
-  const state = useData(() => daemon.sessions({ limit: 20 }), "", ["session", "prompt", "reset"]);
+  const state = useData(
+    () => daemon.sessions({ limit: 20 }),
+    "",
+    ["session", "prompt"],
+    withPrompt,
+  );
   const running = (state.data?.items ?? []).filter((one) => sessionState(one) === "active");
   if (!running.length) return null;
   return html`

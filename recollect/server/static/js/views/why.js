@@ -4,7 +4,7 @@ import { html, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { ms, plural, TRIGGER, when } from "../format.js";
-import { Ago, Badge, Parts, ReceiptLine, Segments } from "../parts/pieces.js";
+import { Ago, Badge, Parts, ReceiptLine, Segments, withReceipt } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
 
@@ -31,7 +31,7 @@ export function Why() {
       ${params.try ? html`
         <${Section}><${Bench} /><//>
       ` : html`
-        <div class=${id ? "grid two" : "grid"}>
+        <div class=${id ? "grid master" : "grid"}>
           <${Section}><${List} id=${id} params=${params} /><//>
           ${id ? html`
             <${Section} key=${id}><${One} id=${id} /><//>
@@ -51,7 +51,8 @@ function List({ id, params }) {
         session_id: params.session_id,
       }),
     JSON.stringify(params),
-    ["receipt", "prompt"],
+    ["receipt"],
+    withReceipt(params),
   );
   return html`
     <section class="card" aria-label="Receipts">

@@ -57,6 +57,8 @@ async function lastAnswer(client, id) {
   return {}
 }
 
+const ours = (part) => part.synthetic && part.ignored && /^\s*\[recollect /.test(part.text || "")
+
 export const Recollect = async ({ client, directory, worktree }) => {
   if (process.env.RECOLLECT_INTERNAL) return {}
   const place = { directory, worktree }
@@ -104,8 +106,20 @@ export const Recollect = async ({ client, directory, worktree }) => {
             type: "text",
             text,
             synthetic: true,
+            ignored: true, // a request for a title leaves it out; what follows puts it back
           })
         }
+      } catch {}
+    },
+
+    // Before each request of the conversation. Titles are made from a copy of this list.
+    "experimental.chat.messages.transform": async (_, output) => {
+      try {
+        output.messages.forEach((message, at) => {
+          if (!message.parts.some(ours)) return
+          const parts = message.parts.map((one) => (ours(one) ? { ...one, ignored: false } : one))
+          output.messages[at] = { ...message, parts }
+        })
       } catch {}
     },
 

@@ -1,0 +1,11 @@
+"""Any other agent that reads a rules file and runs MCP servers (hosts.md 8 and 12; not run)."""
+
+from recollect.hosts.facts import Facts
+
+FACTS = Facts(
+    name="generic",
+    title="Other agents (MCP and a rules file)",
+    aliases=("agents-md", "amp", "crush", "goose", "junie", "vscode", "zed"),
+    starts=(),
+    prompts=(),
+)

@@ -1,0 +1,228 @@
+"""Where events come from: their project and namespace, and their session.
+
+In: paths from payloads, or as a user names them; hosts, keys of events. Out: the namespace of a
+directory's project (the actor's global one for what is no project) and the end of a transcript, in
+time; the session of an event whose host names none, which start, end or firing of a hook is a
+repeat, and whether a host runs in a loop. While a disk hangs, such as the mount of a server that is
+down, a directory is taken for what it was the last time. One that was never seen is taken for a
+project of its own, so that nothing of it gets into other projects.
+"""
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
+
+from recollect import privacy
+from recollect.core import ids, projects, safe_files
+from recollect.core.bounded_wait import BoundedThreads, Late
+from recollect.core.clock import Clock
+from recollect.core.projects import ProjectPlace
+from recollect.store.interface import Store
+
+T = TypeVar("T")
+
+# A loop in a host, not a person: beyond this a session's events are refused until the next minute.
+RUNAWAY_PER_MINUTE = 3000
+# A host that names no session and was silent for so long has begun another one. It says so itself
+# when it starts, but kiro-cli says it before every prompt: a start soon after is no new session.
+SAME_SESSION = timedelta(hours=4)
+SAME_START = timedelta(minutes=30)
+
+
+class SessionSignals:
+    """The last start or end of each session. A session that is resumed and ended again within the
+    time of a double firing has really begun and ended twice."""
+
+    def __init__(self, limit: int = 1000) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._last: dict[str, tuple[str, str]] = {}
+
+    def passed(self, session_id: str, signal: str, key: str) -> str:
+        """Remember this signal; returns the key of the opposite signal before it, which may come
+        again, or an empty text."""
+        with self._lock:
+            before = self._last.pop(session_id, ("", ""))
+            self._last[session_id] = (signal, key)
+            while len(self._last) > self._limit:
+                del self._last[next(iter(self._last))]
+        return before[1] if before[0] != signal else ""
+
+
+class SessionContinuity:
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._last: dict[tuple[str, str], tuple[str, datetime]] = {}
+
+    def session(self, host: str, namespace: str, given: str | None, *, begins: bool) -> str:
+        now = self._clock.now()
+        with self._lock:
+            chosen = given or self._continued(host, namespace, now, begins)
+            self._last[host, namespace] = (chosen, now)
+        return chosen
+
+    def ended(self, host: str, namespace: str) -> None:
+        with self._lock:
+            self._last.pop((host, namespace), None)
+
+    def _continued(self, host: str, namespace: str, now: datetime, begins: bool) -> str:
+        known = self._last.get((host, namespace)) or self._stored(host, namespace)
+        if known is not None and now - known[1] < (SAME_START if begins else SAME_SESSION):
+            return known[0]
+        return f"{host}-{ids.new_ulid()}"
+
+    def _stored(self, host: str, namespace: str) -> tuple[str, datetime] | None:
+        """The last session in the store, after a restart."""
+        for session in self._store.sessions.page(namespace, limit=5).items:
+            if session.surface == host and session.status == "active":
+                return session.session_id, session.last_event_at
+        return None
+
+
+class SeenCache(Generic[T]):
+    """Remembers keys, so that the second firing of the same hook is recognised. The oldest are
+    forgotten first. A key that is known here need not be stored: only the store can tell that."""
+
+    def __init__(self, limit: int = 10_000) -> None:
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._seen: OrderedDict[str, tuple[T, float]] = OrderedDict()
+
+    def first(self, key: str, given: T, at: float = 0.0, seconds: float | None = None) -> T:
+        """The value of the key: the given one, unless the key is known (and, with `seconds`, not
+        older than that)."""
+        with self._lock:
+            known = self._seen.get(key)
+            if known is not None and (seconds is None or abs(at - known[1]) < seconds):
+                return known[0]
+            self._seen[key] = (given, at)
+            self._seen.move_to_end(key)
+            while len(self._seen) > self._limit:
+                self._seen.popitem(last=False)
+        return given
+
+    def forget(self, key: str) -> None:
+        """Let the next value under this key be new."""
+        with self._lock:
+            self._seen.pop(key, None)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._seen.clear()
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+
+class SessionRate:
+    """Counts the events of a session per minute, to stop a host that runs in a loop."""
+
+    def __init__(self, clock: Clock, limit: int = RUNAWAY_PER_MINUTE) -> None:
+        self._clock = clock
+        self._limit = limit
+        self._minute = 0
+        self._counts: dict[str, int] = {}
+
+    def allows(self, session_id: str) -> bool:
+        minute = self._clock.mono_ns() // 60_000_000_000
+        if minute != self._minute:
+            self._minute, self._counts = minute, {}
+        self._counts[session_id] = self._counts.get(session_id, 0) + 1
+        return self._counts[session_id] <= self._limit
+
+
+PATIENCE_S = 0.2
+THREADS = 8
+_KNOWN = 1024
+
+
+class DiskLookup:
+    def __init__(
+        self, look: Callable[[str], ProjectPlace] = projects.locate, patience_s: float = PATIENCE_S
+    ) -> None:
+        self._look = look
+        self._patience_s = patience_s
+        self._disk = BoundedThreads(THREADS, "recollect-places", hung_s=patience_s)
+        self._lock = threading.Lock()
+        self._last_places: OrderedDict[str, ProjectPlace] = OrderedDict()
+        self._in_progress: dict[str, float] = {}  # paths that are being looked at, and since when
+
+    def locate(self, directory: str) -> ProjectPlace:
+        """The project of a directory, as far as it is known in time."""
+        try:
+            place = self._in_time(directory, lambda: self._look(directory))
+        except Late:
+            with self._lock:
+                known = self._last_places.get(directory)
+            # The branch may have changed since: of that nothing is known.
+            return replace(known, branch="") if known else projects.unseen(directory)
+        with self._lock:
+            self._last_places[directory] = place
+            self._last_places.move_to_end(directory)
+            while len(self._last_places) > _KNOWN:
+                self._last_places.popitem(last=False)
+        return place
+
+    def end_of(self, path: str, most: int) -> bytes | None:
+        """The last bytes of a transcript: empty when it is not there yet, None when it never will
+        be, because its folder is missing or it is not a file."""
+        try:
+            return self._in_time(path, lambda: _end(path, most))
+        except Late:
+            return b""
+
+    def _in_time(self, path: str, look: Callable[[], T]) -> T:
+        with self._lock:
+            since = self._in_progress.get(path)
+        if since is not None and since < time.monotonic() - self._patience_s:
+            raise Late  # a second thread would hang as well
+
+        def looking() -> T:
+            with self._lock:
+                self._in_progress.setdefault(path, time.monotonic())
+            try:
+                return look()
+            finally:
+                with self._lock:
+                    self._in_progress.pop(path, None)
+
+        return self._disk.run(self._patience_s, looking)
+
+
+def _end(path: str, most: int) -> bytes | None:
+    try:
+        return safe_files.read_end(path, most)
+    except safe_files.NotPlain:
+        return None
+    except OSError:
+        return b"" if os.path.isdir(os.path.dirname(path)) else None
+
+
+class Namespaces:
+    def __init__(self, store: Store, actor: str) -> None:
+        self._store = store
+        self._actor = actor
+        self._disk = DiskLookup()
+
+    def of(self, directory: str | None) -> str:
+        return self.of_place(self.locate(directory or "")[0])
+
+    def of_place(self, place: ProjectPlace) -> str:
+        return projects.namespace(self._actor, self._store.projects.resolve(place))
+
+    def locate(self, directory: str) -> tuple[ProjectPlace, str | None]:
+        """Where work happens, and the path as it may be stored. A path that holds something
+        private is stored without it and belongs to the global project."""
+        if not directory or not directory.startswith("/"):
+            return ProjectPlace(), None
+        shown = privacy.scrub(directory).text[:2048]
+        if shown != directory or "\0" in directory or "[REDACTED" in directory:
+            return ProjectPlace(), shown.replace("\0", "") or None
+        return self._disk.locate(directory), shown

@@ -1,0 +1,124 @@
+"""What a session starts with: who the person is, the rules that hold, where the last one stopped.
+
+In: a question of a session's start, or one about the past that names nothing. Out: lines of a
+draft.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from recollect.core.kinds import PROFILE, TYPES
+from recollect.core.text_words import words as words_in
+from recollect.core.values import Preference, Record
+from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.turns import UNANSWERED
+from recollect.inject import render
+from recollect.inject.draft import BriefLine, Draft, Sources, memory_line, preference_line
+from recollect.retrieve.start_ranking import rank_for_start
+from recollect.work.index import MAIN, last_summary
+from recollect.work.paths import looks_like_file
+
+START_POOL = 200
+MOST_RULES = 8
+PROPOSED = 0.5  # the confidence of what was only proposed
+DIGESTS = ("daily", "weekly")
+
+
+def start(sources: Sources, draft: Draft) -> None:
+    """No question yet: the rules that hold, and where the last session stopped."""
+    draft.is_start = True
+    question = draft.question
+    held = [preference_line(one) for one in sources.graphs.preferences(question.namespaces)]
+    pool = [
+        record
+        for namespace in dict.fromkeys(question.namespaces)
+        for record in sources.store.records.page(namespace, limit=START_POOL).items
+        if record.category != UNANSWERED
+    ]
+    draft.lines += _profile(pool)
+    for line in held:
+        if isinstance(line.thing, Preference) and line.thing.category == PROFILE:
+            line.section = "profile"
+    pool = [one for one in pool if one.category != PROFILE]
+    near = _likeness(sources, question)
+    if draft.as_sections:
+        draft.lines += held
+        ranked = rank_for_start(
+            [one for one in pool if not one.traits.is_turn], sources.clock.now(), near
+        )
+        draft.lines += [memory_line(one.record, one.score, one.parts) for one in ranked]
+        draft.lines += _last_state(sources, draft, ())
+        return
+    # Only what instructs; decisions and the rest wait for a question that they answer.
+    rules = [
+        one
+        for one in pool
+        if one.knowledge_type
+        and TYPES[one.knowledge_type].is_rule
+        and one.stands
+        and not (one.state == "disputed" and one.confidence <= PROPOSED)  # nobody is sure of it
+        and one.holds_in(question.session_id, question.branch)
+    ]
+    for one in rank_for_start(rules, sources.clock.now(), near)[:MOST_RULES]:
+        line = memory_line(one.record, one.score, one.parts)
+        line.section = "rules"
+        held.append(line)
+    draft.lines += [line for line in held if not names_file(line)]
+    summaries = [one for one in pool if one.traits.is_summary and one.category not in DIGESTS]
+    draft.lines += _last_state(sources, draft, summaries)
+
+
+def _likeness(sources: Sources, question: RecallQuestion) -> dict[str, float]:
+    """How near each memory is to what is being worked on: the branch, and the last task."""
+    if not sources.index_cache.ready(question.namespaces):
+        return {}
+    last = sources.store.sessions.last_checkpoint(question.namespaces[0])
+    branch = "" if question.branch in MAIN else " ".join(words_in(question.branch))
+    text = " ".join(filter(None, (branch, last.task if last else "")))
+    ranked = sources.engine.search(
+        text, question.namespaces, limit=START_POOL, mode="semantic", floor=False
+    )
+    return {one.id: one.parts["cosine"] for one in ranked.results} if ranked.semantic else {}
+
+
+def _profile(pool: Sequence[Record]) -> Iterator[BriefLine]:
+    """Who the person is, in the order in which it was said."""
+    for one in sorted(pool, key=lambda one: one.record_id):
+        if one.category == PROFILE:
+            line = memory_line(one, 1.0)
+            line.section = "profile"
+            yield line
+
+
+def names_file(line: BriefLine) -> bool:
+    """Whether a rule is about a file: it comes when that file is named, not at every start."""
+    text = render.forms(line, as_sections=False)[0]
+    return any(looks_like_file(word.strip(".,;:!?()'\"`")) for word in text.split())
+
+
+def _last_state(sources: Sources, draft: Draft, summaries: Sequence[Record]) -> Iterator[BriefLine]:
+    """How the last session on this branch or of this person ended, and what it left open."""
+    question = draft.question
+    here, branch, person = question.namespaces[0], question.branch, question.person
+    others = [one for one in summaries if one.session_id != question.session_id]
+    summary = sources.work.ask(
+        here, lambda work: last_summary(others, work, branch, person)
+    ) or next((one for one in others if one.session_id is None), None)
+    if summary is not None:
+        line = memory_line(summary, 1.0)
+        line.section = "state"
+        yield line
+    checkpoint = sources.store.sessions.last_checkpoint(here)
+    if checkpoint is not None:
+        checkpoint = sources.feedback.tombstones.visible_checkpoint(checkpoint)
+    if checkpoint is not None and sources.ended is not None:
+        checkpoint = sources.ended.current_checkpoint(checkpoint, question.namespaces)
+    if checkpoint is None or checkpoint.session_id == question.session_id:
+        return
+    left = checkpoint.session_id
+    if not sources.work.ask(here, lambda work: work.goes_on(left, branch, person)):
+        return
+    told = summary is not None and summary.session_id == checkpoint.session_id
+    text = render.checkpoint_line(checkpoint, only_open=told)
+    if text:
+        key = f"checkpoint {checkpoint.session_id}"
+        yield BriefLine(key, "state", 1.0, "last session", line=text)

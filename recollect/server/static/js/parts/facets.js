@@ -1,0 +1,133 @@
+// What memories can be narrowed by, each choice with how many it would show.
+import * as daemon from "../daemon.js";
+import { html, useState } from "../html.js";
+import { pluralOf } from "../kinds.js";
+import { ProjectFilter } from "../projects.js";
+import { refine } from "../route.js";
+import { count, FRESH } from "../format.js";
+import { useData } from "./states.js";
+
+const WIDE = matchMedia("(min-width: 1021px)");
+const SPANS = [
+  ["1", "Today"],
+  ["7", "This week"],
+  ["30", "This month"],
+  ["90", "Three months"],
+];
+const USED = { true: "Told to an agent", false: "Never used" };
+const MOST_CONCEPTS = 20;
+
+export function Facets({ params, counts, chosen }) {
+  const [open, set] = useState(WIDE.matches);
+  const group = (title, name, found, label = (one) => one) => html`
+    <${Facet} title=${title} name=${name} counts=${found} label=${label} value=${params[name]} />
+  `;
+  return html`
+    <details class="facets" open=${open} onToggle=${(event) => set(event.target.open)}>
+      <summary>Filters${chosen ? ` (${chosen})` : ""}</summary>
+      <div class="facet">
+        <h3>Project</h3>
+        <${ProjectFilter} counts=${counts?.projects} />
+      </div>
+      ${group("Kind", "kind", counts?.kinds, pluralOf)}
+      ${group("Type", "type", counts?.types, pluralOf)}
+      ${group("Use", "used", counts?.used, (one) => USED[one])}
+      ${group("Files", "freshness", known(counts?.freshness), (one) => FRESH[one][1])}
+      ${group("Branch", "branch", counts?.branches)}
+      <div class="facet">
+        <h3>Stored</h3>
+        <ul>
+          ${SPANS.map(([days, words]) => html`
+            <${Choice} key=${days} name="days" value=${days} words=${words} params=${params} />
+          `)}
+        </ul>
+        <label class="field small">
+          As of a day
+          <input
+            type="date"
+            value=${params.as_of ?? ""}
+            onChange=${(event) => refine({ as_of: event.target.value })}
+          />
+        </label>
+      </div>
+      <div class="facet">
+        <h3>File</h3>
+        <input
+          type="search"
+          aria-label="File"
+          placeholder="src/retry.py"
+          value=${params.file ?? ""}
+          onChange=${(event) => refine({ file: event.target.value.trim() })}
+        />
+      </div>
+      <${Concepts} params=${params} />
+    </details>
+  `;
+}
+
+// Of most memories it is not known how they stand to their files.
+const known = (freshness = {}) =>
+  Object.fromEntries(Object.entries(freshness).filter(([name]) => FRESH[name]));
+
+function Facet({ title, name, counts, label, value }) {
+  const found = Object.entries(counts ?? {});
+  if (value && !(value in (counts ?? {}))) found.push([value, 0]);
+  if (!found.length) return null;
+  return html`
+    <div class="facet" role="group" aria-label=${title}>
+      <h3>${title}</h3>
+      <ul>
+        ${found.map(([one, number]) => html`
+          <${Choice}
+            key=${one}
+            name=${name}
+            value=${one}
+            words=${label(one)}
+            number=${number}
+            params=${{ [name]: value }}
+          />
+        `)}
+      </ul>
+    </div>
+  `;
+}
+
+function Choice({ name, value, words, number, params }) {
+  const on = params[name] === value;
+  return html`
+    <li>
+      <button
+        class="choice"
+        aria-pressed=${on}
+        onClick=${() => refine({ [name]: on ? "" : value })}>
+        <span class="clip" title=${words}>${words}</span>
+        ${number == null ? null : html`<span class="num">${count(number)}</span>`}
+      </button>
+    </li>
+  `;
+}
+
+// Read when it is opened: concepts are counted over all memories.
+function Concepts({ params }) {
+  const [open, set] = useState(Boolean(params.concept));
+  return html`
+    <details class="facet" open=${open} onToggle=${(event) => set(event.target.open)}>
+      <summary><h3>Concepts</h3></summary>
+      ${open ? html`<${ConceptList} params=${params} />` : null}
+    </details>
+  `;
+}
+
+function ConceptList({ params }) {
+  const state = useData(() => daemon.concepts({ project: params.project }), params.project ?? "");
+  const found = Object.entries(state.data?.concepts ?? {}).slice(0, MOST_CONCEPTS);
+  return html`
+    <${Facet}
+      title="Concept"
+      name="concept"
+      counts=${Object.fromEntries(found)}
+      label=${(one) => one}
+      value=${params.concept}
+    />
+  `;
+}

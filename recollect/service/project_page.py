@@ -1,0 +1,206 @@
+"""One project on one page: its branches, the files that matter, commands that work, open ends.
+
+In: a project. Out: what the work index and the memories know of it. Rules and sessions have routes
+of their own.
+"""
+
+import os
+import time
+from collections import defaultdict
+from datetime import UTC, datetime
+from typing import Annotated
+
+from msgspec import Meta
+
+from recollect.core.values import Moment, Name, Value
+from recollect.service.administration import ProjectLine, project_line
+from recollect.service.runtime import ServiceRuntime
+from recollect.service.scope import namespace_of
+from recollect.work.index import ProjectWork
+
+MOST_FILES = 2000
+FILES = 12
+BRANCHES = 12
+COMMITS = 3
+COMMANDS = 12
+SESSIONS = 20  # the newest, of which open ends are read
+OPEN_ENDS = 6
+STALE = ("drifted", "orphaned")
+
+
+class ProjectFilesQuery(Value, frozen=True, kw_only=True):
+    project: Name
+    limit: Annotated[int, Meta(ge=1, le=MOST_FILES)] = 200
+
+
+class ProjectFile(Value, frozen=True, kw_only=True):
+    """`sessions` touched it; `memories` name it, of which `stale` were made before it changed."""
+
+    path: str
+    sessions: int
+    last: Moment | None
+    people: tuple[str, ...]
+    memories: int
+    stale: int
+
+
+class ProjectFiles(Value, frozen=True, kw_only=True):
+    """Those that most sessions touched, first; `total`: of all."""
+
+    items: tuple[ProjectFile, ...]
+    total: int
+
+
+class BranchLine(Value, frozen=True, kw_only=True):
+    name: str
+    sessions: int
+    files: int
+    last: Moment | None
+    commits: tuple[str, ...]
+
+
+class CommandLine(Value, frozen=True, kw_only=True):
+    """`failed`: the last time."""
+
+    command: str
+    sessions: int
+    last: Moment
+    failed: bool
+    error: str
+
+
+class OpenEnd(Value, frozen=True, kw_only=True):
+    session_id: str
+    at: Moment | None
+    task: str
+    next_steps: tuple[str, ...]
+    questions: tuple[str, ...]
+
+
+class ProjectPage(Value, frozen=True, kw_only=True):
+    """`commands`: those that several sessions ran, or else any; the most frequent of late first."""
+
+    project: ProjectLine
+    last_worked: Moment | None
+    branches: tuple[BranchLine, ...]
+    files: tuple[ProjectFile, ...]
+    commands: tuple[CommandLine, ...]
+    open_ends: tuple[OpenEnd, ...]
+
+
+def page(runtime: ServiceRuntime, named: str) -> ProjectPage:
+    namespace = namespace_of(runtime, named)
+    runtime.work.fill((namespace,))
+    return ProjectPage(
+        project=project_line(runtime, namespace),
+        last_worked=runtime.work.ask(namespace, lambda work: _moment(max(work.last, default=0.0))),
+        branches=runtime.work.ask(namespace, _branches),
+        files=files(runtime, ProjectFilesQuery(project=named, limit=FILES)).items,
+        commands=runtime.work.ask(namespace, _commands),
+        open_ends=_open_ends(runtime, namespace),
+    )
+
+
+def files(runtime: ServiceRuntime, asked: ProjectFilesQuery) -> ProjectFiles:
+    namespace = namespace_of(runtime, asked.project)
+    runtime.work.fill((namespace,))
+    known = _MemoriesByFile(runtime, namespace)
+
+    def read(work: ProjectWork) -> list[ProjectFile]:
+        people = sorted(work.by_person.items())
+        return [
+            ProjectFile(
+                path=path,
+                sessions=work.often[number],
+                last=_moment(work.last[number]),
+                people=tuple(
+                    name for name, counts in people
+                    if name and number < len(counts) and counts[number]
+                ),
+                memories=sum(about := known.of(path)),
+                stale=about[1],
+            )
+            for number, path in enumerate(work.path)
+            if path and not work.is_ignored(path)
+        ]  # fmt: skip
+
+    found = runtime.work.ask(namespace, read)
+    found.sort(key=lambda one: (-one.sessions, -one.memories, one.path))
+    return ProjectFiles(items=tuple(found[: asked.limit]), total=len(found))
+
+
+class _MemoriesByFile:
+    """How many memories name a file, and of how many the file changed since. Memories may name it
+    by another part of its path."""
+
+    def __init__(self, runtime: ServiceRuntime, namespace: str) -> None:
+        self._by_name: dict[str, list[tuple[str, bool, int]]] = defaultdict(list)
+        for path, freshness, count in runtime.visible_store.records.files(namespace):
+            told = (path, freshness in STALE, count)
+            self._by_name[os.path.basename(path)].append(told)
+
+    def of(self, path: str) -> tuple[int, int]:
+        """Up to date, and not."""
+        counts = [0, 0]
+        for told, stale, count in self._by_name.get(os.path.basename(path), ()):
+            if f"/{told}".endswith(f"/{path}") or f"/{path}".endswith(f"/{told}"):
+                counts[stale] += count
+        return counts[0], counts[1]
+
+
+def _branches(work: ProjectWork) -> tuple[BranchLine, ...]:
+    found = [
+        BranchLine(
+            name=name,
+            sessions=len(branch.sessions),
+            files=len(branch.files),
+            last=_moment(max(branch.sessions.values(), default=0.0)),
+            commits=tuple(
+                subject
+                for _, _, subjects in sorted(branch.commits.values(), reverse=True)
+                for subject in reversed(subjects)
+            )[:COMMITS],
+        )
+        for name, branch in work.by_branch.items()
+    ]
+    found.sort(key=lambda one: (one.last is not None, one.last, one.name), reverse=True)
+    return tuple(found[:BRANCHES])
+
+
+def _commands(work: ProjectWork) -> tuple[CommandLine, ...]:
+    now = time.time()
+    runs = work.usual or work.runs
+    often = sorted(runs.items(), key=lambda one: (-one[1].weight(now), one[0]))
+    return tuple(
+        CommandLine(
+            command=command,
+            sessions=len(one.sessions),
+            last=datetime.fromtimestamp(one.last_at, UTC),
+            failed=one.last.failed,
+            error=one.last.error,
+        )
+        for command, one in often[:COMMANDS]
+    )
+
+
+def _open_ends(runtime: ServiceRuntime, namespace: str) -> tuple[OpenEnd, ...]:
+    ended = runtime.recall().ended
+    found = []
+    for session in runtime.store.sessions.page(namespace, limit=SESSIONS).items:
+        stood = runtime.visible_store.sessions.last_checkpoint(namespace, session.session_id)
+        stood = stood and ended.current_checkpoint(stood, (namespace,))
+        if stood and (stood.next_steps or stood.questions):
+            found.append(
+                OpenEnd(
+                    session_id=stood.session_id,
+                    at=stood.created_at,
+                    task=stood.task,
+                    next_steps=stood.next_steps,
+                    questions=stood.questions,
+                )
+            )
+    return tuple(found[:OPEN_ENDS])
+
+
+def _moment(seconds: float) -> datetime | None:
+    return datetime.fromtimestamp(seconds, UTC) if seconds else None

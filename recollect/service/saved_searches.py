@@ -1,0 +1,66 @@
+"""Searches that a person gave a name, kept beside the settings.
+
+In: a name, and the filters as they stand in the dashboard's address. Out: all of them, in the order
+of their names. A file that cannot be read counts as none, and is written anew with the next one.
+"""
+
+import os
+import threading
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from recollect.core.errors import BadInput, NotFound
+from recollect.core.oslayer import replace_file
+from recollect.core.safe_files import text_or_nothing
+from recollect.core.values import Value
+from recollect.service.runtime import ServiceRuntime
+
+FILE = "searches.json"
+MOST = 100
+_lock = threading.Lock()
+
+
+class SavedSearch(Value, frozen=True, kw_only=True):
+    name: Annotated[str, Meta(min_length=1, max_length=100)]
+    filters: Annotated[str, Meta(max_length=2000)]
+
+
+def searches(runtime: ServiceRuntime) -> tuple[SavedSearch, ...]:
+    return tuple(sorted(_read(runtime), key=lambda one: one.name.casefold()))
+
+
+def save(runtime: ServiceRuntime, new: SavedSearch) -> tuple[SavedSearch, ...]:
+    """Keep a search; one of the same name is replaced."""
+    with _lock:
+        others = [one for one in _read(runtime) if one.name != new.name]
+        if len(others) >= MOST:
+            raise BadInput(f"there are {MOST} searches already", hint="Delete one first.")
+        _write(runtime, [*others, new])
+    return searches(runtime)
+
+
+def delete(runtime: ServiceRuntime, name: str) -> tuple[SavedSearch, ...]:
+    with _lock:
+        known = _read(runtime)
+        left = [one for one in known if one.name != name]
+        if len(left) == len(known):
+            raise NotFound(f"there is no search {name!r}")
+        _write(runtime, left)
+    return searches(runtime)
+
+
+def _path(runtime: ServiceRuntime) -> str:
+    return os.path.join(runtime.settings.directory, FILE)
+
+
+def _read(runtime: ServiceRuntime) -> list[SavedSearch]:
+    try:
+        return msgspec.json.decode(text_or_nothing(_path(runtime)), type=list[SavedSearch])
+    except (msgspec.DecodeError, OSError):
+        return []
+
+
+def _write(runtime: ServiceRuntime, found: list[SavedSearch]) -> None:
+    replace_file(_path(runtime), msgspec.json.encode(found))
