@@ -88,7 +88,7 @@ def _listen(port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", candidate))
-            listener.listen()  # a port that another process is about to use can still be bound to
+            listener.listen()  # two that have only bound a port could both have it
         except OSError:
             listener.close()
             continue
