@@ -12,6 +12,7 @@ from typing import Any
 from tests.browser.browsers import VIEWS, chromium, contradict, enter, furnish
 from tests.fakes.daemons import RealDaemon, real_daemon
 
+MEMORIES = 20  # each about something else
 SHAPES: dict[str, Any] = {
     "light": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
@@ -26,7 +27,7 @@ def main(folder: pathlib.Path) -> None:
         home = pathlib.Path(scratch)
         contradict(home / "home")
         with real_daemon(home / "home") as daemon:
-            furnish(daemon, home / "projects")
+            furnish(daemon, home / "projects", MEMORIES)
             for shape, options in SHAPES.items():
                 context = browser.new_context(**options)
                 page = enter(context, daemon)
@@ -34,6 +35,8 @@ def main(folder: pathlib.Path) -> None:
                     for name, address in _addresses(daemon, view):
                         page.goto(f"http://127.0.0.1:{daemon.port}/#/{address}")
                         page.wait_for_timeout(900)
+                        if name == "project":
+                            page.locator(".filemap").scroll_into_view_if_needed()
                         page.screenshot(path=str(folder / f"{name}-{shape}.png"))
                         print(f"{name}-{shape}.png")
                 context.close()
