@@ -14,7 +14,7 @@ export RECOLLECT_MODEL_DIR := $(abspath $(MODEL))
 # npm trusts what the system trusts, as pip does.
 export NODE_EXTRA_CA_CERTS ?= $(wildcard /etc/ssl/certs/ca-certificates.crt)
 
-.PHONY: run test lint bench clients torture screenshots clean setup model browser dist
+.PHONY: run test lint bench clients torture screenshots clean setup model browser dist plugins
 
 setup: $(READY) model
 
@@ -68,6 +68,10 @@ dist: $(READY)
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
 
+# The plugin for Claude Code, the one for Codex and the extension for Gemini CLI.
+plugins: $(READY)
+	$(BIN)/python -m tools.plugins build/plugins
+
 # Figures, with what they are compared to in the same run. Public benchmark data is not part of the
 # project: put it into $(BENCH_DATA), a folder a set, as docs/howto/bench.md says.
 BENCH_DATA ?= ../shared/bench
@@ -95,6 +99,7 @@ bench: setup browser
 # They are kept in /var/tmp/recollect-clients (about 2 GB). HOSTS="codex gemini" for some of them.
 clients: setup
 	$(BIN)/python -m tests.clients.run $(HOSTS)
+	$(BIN)/python -m tests.clients.plugins $(HOSTS)
 
 # Attacks and crashes for longer: make torture MINUTES=30. TABLE=file keeps what came of it.
 MINUTES ?= 5

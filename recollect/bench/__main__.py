@@ -34,7 +34,8 @@ def bench(options: argparse.Namespace) -> int:
     if options.compare:
         _say(retrieval.compare(*(_saved(path) for path in options.compare)))
         return 0
-    embedder = Embedder(options.models or settings.load().models)
+    chosen = settings.load()
+    embedder = Embedder(options.models or chosen.models, chosen.embedding_model)
     embedder.load()
     names = options.sets or datasets.sets_in(options.data)
     sets = [datasets.read(options.data, name) for name in names]

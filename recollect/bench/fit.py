@@ -36,7 +36,7 @@ from recollect.inject.speaking import chance_of_file, idleness, weight_of_prompt
 from recollect.retrieve.score import Signals
 from recollect.trial import transcripts
 from recollect.trial.measure import cases
-from recollect.trial.transcripts import Session, prompt_text
+from recollect.trial.transcripts import PastSession, prompt_text
 from recollect.work.index import ProjectWork
 from recollect.work.likely_files import Ask, Likely, rank
 from recollect.work.paths import base
@@ -277,7 +277,7 @@ def _those(sample: Sample[Prompt], chosen: Callable[[Prompt], bool]) -> Sample[P
     )
 
 
-def _prompts(sessions: Sequence[Session]) -> Iterator[tuple[str, Prompt]]:
+def _prompts(sessions: Sequence[PastSession]) -> Iterator[tuple[str, Prompt]]:
     """The first prompts of each session that had an earlier one."""
     needs = {(one.session, one.turn): one.need for one in cases(sessions, PROMPTS)}
     ending = sorted(sessions, key=lambda one: one.ended)
@@ -303,5 +303,5 @@ def _prompts(sessions: Sequence[Session]) -> Iterator[tuple[str, Prompt]]:
                 so_far.add(done)
 
 
-def _works(session: Session) -> Iterator[TurnWork]:
+def _works(session: PastSession) -> Iterator[TurnWork]:
     return (work for turn in session.turns if (work := work_of(turn)) is not None)

@@ -19,6 +19,7 @@ from recollect.bench.vectors import CachedVectors
 from recollect.core import ids, projects
 from recollect.core.clock import SystemClock, from_micros
 from recollect.core.settings import Settings
+from recollect.core.tuning import CosineScale
 from recollect.core.values import ChatMessage, Event, EventSource, MessageBody
 from recollect.embedding.backfill import Backfill
 from recollect.ingest.counters import Counters
@@ -43,6 +44,10 @@ class CachedEmbedder:
     @property
     def ready(self) -> bool:
         return self._vectors.ready
+
+    @property
+    def scale(self) -> CosineScale:
+        return self._vectors.scale
 
     def load(self) -> None:
         return

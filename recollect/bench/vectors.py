@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
-from recollect.embedding.embedder import MODEL, Embedder
+from recollect.core.tuning import CosineScale
+from recollect.embedding.embedder import Embedder
 
 _STEP = 64
 
@@ -29,17 +30,21 @@ class CachedVectors:
     def ready(self) -> bool:
         return bool(self._known) or self._embedder.ready
 
+    @property
+    def scale(self) -> CosineScale:
+        return self._embedder.scale
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         unknown = [text for text in texts if text not in self._known]
         if unknown:
             for text, row in zip(unknown, self._embedder.embed(unknown, timeout=600), strict=True):
                 self._known[text] = row
-        return np.array([self._known[text] for text in texts], dtype=np.float32).reshape(-1, 384)
+        return np.array([self._known[text] for text in texts], dtype=np.float32)
 
     def prepare(self, texts: Sequence[str], progress: Callable[[int, int], None]) -> None:
         """Load or compute the vectors of all these texts."""
         wanted = sorted(set(texts))
-        path = os.path.join(self._directory, _name(wanted))
+        path = os.path.join(self._directory, _name(self._embedder.model, wanted))
         if os.path.exists(path):
             rows = np.load(path)
         else:
@@ -54,7 +59,7 @@ class CachedVectors:
     def _computed(
         self, texts: list[str], progress: Callable[[int, int], None]
     ) -> NDArray[np.float32]:
-        rows = np.zeros((len(texts), 384), dtype=np.float32)
+        rows = np.zeros((len(texts), self._embedder.dimensions), dtype=np.float32)
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         for first in range(0, len(order), _STEP):
             some = order[first : first + _STEP]
@@ -63,8 +68,8 @@ class CachedVectors:
         return rows
 
 
-def _name(texts: list[str]) -> str:
-    digest = hashlib.sha256(MODEL.encode())
+def _name(model: str, texts: list[str]) -> str:
+    digest = hashlib.sha256(model.encode())
     for text in texts:
         digest.update(hashlib.sha256(text.encode("utf-8", "replace")).digest())
     return digest.hexdigest()[:32] + ".npy"

@@ -44,9 +44,12 @@ MAX_ANSWER = 1 << 20
 # --- made from hosts/*/facts.py and adapter.py: python -m tests.docs --write ---
 # The variables that are sent; hook_lists.h has the same.
 ENVIRONMENT = (
+    b"AUGMENT_CONVERSATION_ID",
+    b"AUGMENT_PROJECT_DIR",
     b"CLAUDECODE",
     b"CLAUDE_CODE_SESSION_ID",
     b"CLAUDE_PROJECT_DIR",
+    b"CONTINUE_PROJECT_DIR",
     b"COPILOT_PROJECT_DIR",
     b"CURSOR_PROJECT_DIR",
     b"CURSOR_VERSION",
@@ -83,8 +86,10 @@ PROMPTS = (
 BRANCH = b"RECOLLECT_BRANCH="  # added by the spool writer
 
 _ULID_BYTES = 26
-_BOOT_BYTES = 36
-_FIXED_BYTES = _ULID_BYTES + _BOOT_BYTES + 8 + 8
+BOOT_BYTES = 36
+# Where the boot stands in a spool file.
+SPOOL_BOOT = SPOOL_HEADER_BYTES + HEADER_BYTES + _ULID_BYTES
+_FIXED_BYTES = _ULID_BYTES + BOOT_BYTES + 8 + 8
 _CROCKFORD = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
@@ -155,10 +160,10 @@ def request(payload: bytes, flags: int = 0) -> bytes:
 
 
 def encode_payload(frame: Frame) -> bytes:
-    boot = frame.boot_id.encode("ascii", "replace")[:_BOOT_BYTES]
+    boot = frame.boot_id.encode("ascii", "replace")[:BOOT_BYTES]
     parts = [
         frame.ulid.encode("ascii"),
-        boot.ljust(_BOOT_BYTES, b"\0"),
+        boot.ljust(BOOT_BYTES, b"\0"),
         frame.mono_ns.to_bytes(8, "little"),
         frame.wall_ns.to_bytes(8, "little"),
     ]
@@ -193,10 +198,10 @@ def decode_payload(payload: bytes, flags: int = 0) -> Frame:
     ulid = payload[:_ULID_BYTES]
     if ulid[0] > 0x37 or any(byte not in _CROCKFORD for byte in ulid):
         raise FrameError("the frame's id is no ULID")
-    boot = payload[_ULID_BYTES : _ULID_BYTES + _BOOT_BYTES].rstrip(b"\0")
+    boot = payload[_ULID_BYTES : _ULID_BYTES + BOOT_BYTES].rstrip(b"\0")
     if any(not 0x20 < byte < 0x7F for byte in boot):
         raise FrameError("the frame's boot id is not printable")
-    at = _ULID_BYTES + _BOOT_BYTES
+    at = _ULID_BYTES + BOOT_BYTES
     mono_ns = int.from_bytes(payload[at : at + 8], "little")
     wall_ns = int.from_bytes(payload[at + 8 : at + 16], "little")
     argv, at = _take_items(payload, at + 16)

@@ -31,11 +31,13 @@ SESSION_FIELDS = (
     "conversation_id",
     "trajectory_id",
     "taskId",
+    "conversationId",
     "task_id",
     "thread-id",
 )
 # Variables that name it.
 SESSION_VARIABLES = (
+    "AUGMENT_CONVERSATION_ID",
     "CLAUDE_CODE_SESSION_ID",
     "GEMINI_SESSION_ID",
     "QWEN_CODE_SESSION_ID",

@@ -2,9 +2,12 @@
 
 /* Variables that are passed on. */
 static const char *const environment[] = {
+    "AUGMENT_CONVERSATION_ID",
+    "AUGMENT_PROJECT_DIR",
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_PROJECT_DIR",
+    "CONTINUE_PROJECT_DIR",
     "COPILOT_PROJECT_DIR",
     "CURSOR_PROJECT_DIR",
     "CURSOR_VERSION",

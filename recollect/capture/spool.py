@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recollect.capture import frames
-from recollect.capture.spool_writer import dropped, sync_directory
-from recollect.core import oslayer
+from recollect.capture.spool_writer import SEALED, dropped, is_encrypted, seal, sync_directory
+from recollect.core import oslayer, sealing, store_key
 from recollect.core.errors import StoreError
 
 SUFFIX = ".frame"
 TEMPORARY_SECONDS = 3600
-MAX_FILE = frames.SPOOL_HEADER_BYTES + frames.HEADER_BYTES + frames.MAX_PAYLOAD
+MAX_PLAIN = frames.SPOOL_HEADER_BYTES + frames.HEADER_BYTES + frames.MAX_PAYLOAD
+MAX_FILE = MAX_PLAIN + (1 << 16)  # what sealing adds
 
 # What shares a commit: enough that its sync costs little, so few that hooks, which wait for their
 # own commit, and whoever stops the daemon hardly notice.
@@ -27,8 +28,7 @@ BATCH_BYTES = 1 << 20
 
 Waiting = tuple[str, frames.Frame, bytes]  # path, frame, digest of the frame before scrubbing
 
-_BOOT = frames.SPOOL_HEADER_BYTES + frames.HEADER_BYTES + 26
-_PEEK = _BOOT + 36
+_PEEK = frames.SPOOL_BOOT + frames.BOOT_BYTES
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,58 @@ def drain(directory: str) -> Iterator[Waiting]:
         except OSError:
             continue
         try:
-            frame, original = frames.decode_spooled(data)
+            frame, original = frames.decode_spooled(unsealed(data))
         except frames.FrameError:
             set_aside(path)
             continue
+        except StoreError:
+            continue  # sealed for a key that is not here now
         yield path, frame, original
+
+
+def unsealed(data: bytes) -> bytes:
+    """A spooled frame, opened if it was sealed. FrameError when it is damaged; StoreLocked or
+    WrongKey when its key is not there."""
+    if not data.startswith(SEALED):
+        return data
+    end = len(SEALED) + frames.BOOT_BYTES
+    boot, text = data[len(SEALED) : end], data[end:]
+    label = sealing.label_of(text)
+    if label is None:
+        raise frames.FrameError("not a sealed frame")
+    key = store_key.find(label, "a spooled event")
+    try:
+        return sealing.unseal(key.sealing, text, boot)
+    except sealing.NotSealed as error:
+        raise frames.FrameError(str(error)) from error
+
+
+def is_sealed(path: str) -> bool:
+    try:
+        return _read(path, len(SEALED)) == SEALED
+    except OSError:
+        return False
+
+
+def recode(directory: str) -> int:
+    """Seal what waits in the spool if the store is encrypted now, open it if it is not; how many
+    could not be read and stay as they are."""
+    folder = os.path.join(directory, "spool")
+    sealing_now, left = is_encrypted(directory), 0
+    for name in _names(folder):
+        path = os.path.join(folder, name)
+        if not name.endswith(SUFFIX):
+            continue
+        try:
+            data = _read(path, MAX_FILE + 1)
+            plain = unsealed(data)
+            wanted = seal(directory, plain) if sealing_now else plain
+        except (OSError, frames.FrameError, StoreError):
+            left += 1
+            continue
+        if wanted is not None and data.startswith(SEALED) != sealing_now:
+            oslayer.replace_file(path, wanted)
+    return left
 
 
 def in_batches(waiting: Iterator[Waiting]) -> Iterator[list[Waiting]]:
@@ -151,9 +198,12 @@ def _times(name: str) -> tuple[int, int]:
 
 def _boot(path: str) -> bytes:
     try:
-        return _read(path, _PEEK)[_BOOT:]
+        start = _read(path, _PEEK)
     except OSError:
         return b""
+    if start.startswith(SEALED):
+        return start[len(SEALED) : len(SEALED) + frames.BOOT_BYTES]
+    return start[frames.SPOOL_BOOT :]
 
 
 def _read(path: str, limit: int) -> bytes:

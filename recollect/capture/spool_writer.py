@@ -21,13 +21,21 @@ BRANCH_SECONDS = 0.3
 CAP_BYTES = 256 << 20
 # How many bytes are spooled between two looks at the cap: a look costs a stat per file.
 LOOK_BYTES = 1 << 20
+SEALED = b"RCLE"  # how a sealed frame begins; its boot and the sealed text follow
 
 
 def write(directory: str, frame: frames.Frame, original: bytes, cap: int = CAP_BYTES) -> str:
-    """Keep a scrubbed frame and the digest of what it was before; the path of its file."""
+    """Keep a scrubbed frame and the digest of what it was before; the path of its file. When the
+    store is encrypted, so that only the daemon can read it."""
     data = frames.encode_spooled(frame, original)
     folder = os.path.join(directory, "spool")
     _ensure(directory, folder)
+    if is_encrypted(directory):
+        sealed = seal(directory, data)
+        if sealed is None:  # rather lost than readable
+            _count_dropped(folder, 1)
+            return ""
+        data = sealed
     wall_ms = frame.wall_ns // 1_000_000
     path = os.path.join(folder, f"{wall_ms:013d}-{frame.mono_ns:020d}-{frame.ulid}.frame")
     replace(path, data)
@@ -35,6 +43,28 @@ def write(directory: str, frame: frames.Frame, original: bytes, cap: int = CAP_B
     if len(data) * 65536 >= LOOK_BYTES * int.from_bytes(os.urandom(2), "big"):
         keep_within(folder, cap)
     return path
+
+
+def is_encrypted(directory: str) -> bool:
+    """Whether the store is encrypted, by the first bytes of its file."""
+    try:
+        with open(os.path.join(directory, "recollect.db"), "rb") as file:
+            return file.read(4) == b"RCE1"
+    except OSError:
+        return False
+
+
+def seal(directory: str, data: bytes) -> bytes | None:
+    """A spooled frame that only the holder of the store's key can read; None when the public key
+    is not there. The boot stays readable: the order of the events depends on it."""
+    from recollect.core import sealing, store_key
+
+    found = store_key.read_public_key(directory)
+    if found is None:
+        return None
+    header, public = found
+    boot = data[frames.SPOOL_BOOT : frames.SPOOL_BOOT + frames.BOOT_BYTES]
+    return SEALED + boot + b"".join(sealing.seal(public, header, [data], boot))
 
 
 def with_branch(frame: frames.Frame) -> frames.Frame:
@@ -154,12 +184,16 @@ def keep_within(folder: str, cap: int) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         gone = _remove_oldest(folder, cap)
         if gone:
-            replace(os.path.join(folder, "dropped"), b"%d\n" % (dropped(folder) + gone))
+            _count_dropped(folder, gone)
         return gone
     except BlockingIOError:
         return 0  # another hook is at it
     finally:
         os.close(lock)
+
+
+def _count_dropped(folder: str, count: int) -> None:
+    replace(os.path.join(folder, "dropped"), b"%d\n" % (dropped(folder) + count))
 
 
 def dropped(folder: str) -> int:

@@ -58,6 +58,8 @@ HEADINGS = {
         "scrub": ("scrub", "Find and remove secrets in what is stored"),
         "maintain": ("maintain", "Shorten and delete old memories now"),
         "store": ("store", "Copy the database to PostgreSQL or back"),
+        "encrypt": ("encrypt:encrypt", "Encrypt the store and its backups"),
+        "decrypt": ("encrypt:decrypt", "Decrypt the store and its backups"),
     },
     "Daemon": {
         "up": ("daemon:up", "Start the daemon"),

@@ -10,14 +10,14 @@ from recollect.cli.groups import Group
 from recollect.cli.options import json_option, yes_option
 from recollect.cli.output import agreed, many, memories, print_json, print_table, waiting
 from recollect.client import Client
-from recollect.core import safe_files, settings
+from recollect.core import safe_files, settings, store_key
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.settings import Settings
 from recollect.portable.backups import chosen as chosen_backup
 from recollect.portable.backups import made_at, made_in, refuse_server
 
 SLOW_S = 600.0
-SQLITE_HEADER = b"SQLite format 3\0"  # how every backup begins
+SQLITE_HEADER = b"SQLite format 3\0"  # how every backup that is not encrypted begins
 LIST = "recollect backup list"
 ON_SERVER = (
     "The store is on PostgreSQL, and its server backs it up: "
@@ -133,5 +133,5 @@ def _refuse_other_files(path: str) -> None:
         header = safe_files.read_start(path, len(SQLITE_HEADER))
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}", hint=LIST) from error
-    if header != SQLITE_HEADER:
+    if header != SQLITE_HEADER and not header.startswith(store_key.MAGIC):
         raise BadInput(f"{path} is not a backup of Recollect; nothing was changed", hint=LIST)

@@ -8,9 +8,10 @@ import click
 
 from recollect.cli import process
 from recollect.cli.output import waiting
+from recollect.cli.passphrase import unlock
 from recollect.cli.status import port_taken, store_problem
 from recollect.client import Client
-from recollect.core import settings
+from recollect.core import settings, store_key
 from recollect.core.errors import BadSetting
 from recollect.core.settings import Settings
 
@@ -28,9 +29,13 @@ def up(foreground: bool, quiet: bool, accept_loss: bool) -> int:
     chosen = settings.load()
     if accept_loss:
         _accept_loss(chosen)
+    if not Client(chosen).alive():
+        unlock(chosen)  # before the bar that waits
     if foreground:
         # This process becomes the daemon, so that a service manager sees it.
-        os.execv(sys.executable, [sys.executable, "-m", "recollect.daemon", "--foreground"])
+        keys = _keys_on_stdin()
+        command = [sys.executable, "-m", "recollect.daemon", *keys, "--foreground"]
+        os.execv(sys.executable, command)
     with waiting("Starting Recollect") as bar:
         started = process.start(chosen, doing=bar.doing)
     if not quiet:
@@ -62,10 +67,23 @@ def down() -> None:
 def restart() -> None:
     """Restart the daemon, for example after an upgrade or a changed setting."""
     chosen = settings.load()
+    unlock(chosen)
     _stop(chosen)
     with waiting("Starting Recollect") as bar:
         process.start(chosen, doing=bar.doing)
     _print_up(chosen, "is up")
+
+
+def _keys_on_stdin() -> list[str]:
+    """Put the keys of this process where the program that takes its place reads them."""
+    keys = store_key.handed_over()
+    if not keys:
+        return []
+    reading, writing = os.pipe()
+    os.write(writing, keys)
+    os.close(writing)
+    os.dup2(reading, 0)
+    return ["--keys"]
 
 
 def _stop(chosen: Settings) -> bool:

@@ -16,7 +16,7 @@ from recollect.cli.options import json_option, yes_option
 from recollect.cli.output import agreed, filled, many, memories, print_json
 from recollect.cli.status import kept_out_of, not_answering, private_sessions_in
 from recollect.client import Client, NotRunning
-from recollect.core import keepout_rules, oslayer, private_sessions, settings
+from recollect.core import keepout_rules, oslayer, private_sessions, settings, store_key
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.hosts import registry
@@ -24,6 +24,7 @@ from recollect.hosts.context import Context
 from recollect.hosts.install import installer
 from recollect.hosts.installer import Installer
 from recollect.hosts.proof import SESSION_PREFIX, Daemon, prove
+from recollect.portable.backups import plain_files
 
 Verdict = Literal["ok", "warn", "fail"]
 SIGNS = {"ok": ("ok  ", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
@@ -92,6 +93,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     for sentence in settings.ignored_names():
         yield Finding("settings", "warn", sentence, "recollect settings unset NAME, or unset it")
     yield from _settings_file(chosen)
+    yield from _encryption(chosen)
     yield _hook_program(chosen)
     yield from _kept_out(chosen)
     client = Client(chosen)
@@ -189,6 +191,21 @@ def _hook_program(chosen: Settings) -> Finding:
     with open(path, "rb") as file:
         script = file.read(2) == b"#!"
     return Finding("hook program", "ok", "Python (no C compiler)" if script else "compiled")
+
+
+def _encryption(chosen: Settings) -> Iterator[Finding]:
+    """Whether the store is as the setting says, and what lies beside it."""
+    if chosen.store or not chosen.encryption_key:
+        return
+    if store_key.header_of(chosen.path(store_key.DATABASE)) is None:
+        told = f"encryption_key is {chosen.encryption_key}, but the store is not encrypted"
+        yield Finding("encryption", "warn", told, "recollect encrypt")
+    elif plain := plain_files(chosen.directory):
+        told = f"the store is encrypted, but anyone can read {', '.join(plain[:3])}"
+        yield Finding("encryption", "warn", told, "recollect encrypt, or delete them")
+    else:
+        told = f"store, backups and spool; the key is from {chosen.encryption_key}"
+        yield Finding("encryption", "ok", told)
 
 
 def _kept_out(chosen: Settings) -> Iterator[Finding]:

@@ -12,9 +12,10 @@ from recollect.cli import process
 from recollect.cli.date_options import iso, since_option, until_option
 from recollect.cli.options import project_option, project_path
 from recollect.client import Client
-from recollect.core import oslayer, settings
-from recollect.core.errors import CannotWrite
+from recollect.core import oslayer, sealing, settings, store_key
+from recollect.core.errors import BadInput, CannotWrite, StoreError
 from recollect.core.kinds import KINDS
+from recollect.core.settings import Settings
 
 SLOW_S = 600.0
 
@@ -30,6 +31,8 @@ SLOW_S = 600.0
 @since_option
 @until_option
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
+@click.option("--plain", is_flag=True,
+              help="Write FILE unencrypted though the store is encrypted.")  # fmt: skip
 def command(
     file: str | None,
     form: str | None,
@@ -39,19 +42,25 @@ def command(
     since: datetime | None,
     until: datetime | None,
     force: bool,
+    plain: bool,
 ) -> int:
     """Export to FILE, or to standard output.
 
     JSONL and JSON can be imported again: `recollect import FILE`. Markdown is for reading. What is
     derived (vectors, indexes) is left out.
+
+    When the store is encrypted, FILE is encrypted with the same key, and only
+    `recollect import` can read it.
     """
     if file is not None and file != "-":
         _refuse(file, force=force)
     chosen = settings.load()
     process.start(chosen)
     by_name = {".json": "json", ".md": "markdown"}.get(os.path.splitext(file or "")[1], "jsonl")
+    form = form or by_name
+    public = _public_key(chosen, file, form) if not plain else None
     wanted = {
-        "format": form or by_name,
+        "format": form,
         "project": project_path(project) if project else None,
         "kind": kind,
         "rows": rows,
@@ -65,9 +74,28 @@ def command(
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return 0
-    size = _write(file, pieces)
-    click.echo(f"{file}: {size / 1e6:.1f} MB, readable by you alone.")
+    size = _write(file, sealing.seal(public[1], public[0], pieces) if public else pieces)
+    how = "encrypted with the key of the store" if public else "readable by you alone"
+    click.echo(f"{file}: {size / 1e6:.1f} MB, {how}.")
     return 0
+
+
+def _public_key(chosen: Settings, file: str | None, form: str) -> tuple[bytes, bytes] | None:
+    """What a file is encrypted with: the store's key. Only who holds it can read the export."""
+    if file in (None, "-") or chosen.store:
+        return None
+    if store_key.header_of(chosen.path(store_key.DATABASE)) is None:
+        return None
+    if form == "markdown":
+        raise BadInput(
+            "the store is encrypted, and Markdown is to be read",
+            field="format",
+            hint="--plain writes it unencrypted; JSONL can be encrypted.",
+        )
+    found = store_key.read_public_key(chosen.directory)
+    if found is None:
+        raise StoreError("the key to encrypt with is missing", hint="recollect restart")
+    return found
 
 
 def _refuse(path: str, *, force: bool) -> None:

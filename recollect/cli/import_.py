@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from recollect.cli import process
+from recollect.cli import passphrase, process
 from recollect.cli.date_options import iso, since_option, until_option
 from recollect.cli.options import directory_option, dry_run_option, json_option, yes_option
 from recollect.cli.output import confirmed, print_json, print_table, prompted
 from recollect.client import Client, NotRunning
-from recollect.core import settings
-from recollect.core.errors import RecollectError
+from recollect.core import safe_files, sealing, settings, store_key
+from recollect.core.errors import BadInput, RecollectError
 from recollect.hosts import registry
 from recollect.hosts.facts import Facts
 
@@ -29,6 +29,8 @@ SLOW_S = 600.0
 @until_option
 @click.option("--commits", default=2000, show_default=True, type=click.IntRange(1, 100_000),
               help="The most commits of git history to read.")  # fmt: skip
+@click.option("--key", metavar="keychain|file:PATH|passphrase",
+              help="Where the key of an encrypted export of another store is kept.")  # fmt: skip
 @click.option("--llm", is_flag=True, help="Extract with the language model of the settings too.")
 @dry_run_option
 @yes_option
@@ -39,6 +41,7 @@ def command(
     since: datetime | None,
     until: datetime | None,
     commits: int,
+    key: str | None,
     llm: bool,
     dry_run: bool,
     yes: bool,
@@ -57,6 +60,8 @@ def command(
     process.start(chosen)
     client = Client(chosen, SLOW_S)
     body = {**request(sources, project, since, until, commits), "llm": llm}
+    if key:
+        body["keys"] = _keys(sources, key)
     found = client.ask("POST", "/api/import/offers", body)
     if not found["offers"]:
         done = _nothing(as_json)
@@ -77,6 +82,23 @@ def command(
         if not body["sources"]:
             return 1
     return run(client, {**body, "dry_run": dry_run}, as_json=as_json)
+
+
+def _keys(sources: tuple[str, ...], key: str) -> str:
+    """The keys of encrypted exports, for the daemon that reads them."""
+    if problem := store_key.wrong_source(key):
+        raise BadInput(f"--key {key!r} is not valid: {problem}", field="key")
+    store_key.use(key)
+    for path in sources:
+        try:
+            label = sealing.label_of(safe_files.read_start(path, sealing.PREFIX_BYTES))
+        except OSError:
+            continue  # the name of an agent
+        if label is not None and key == "passphrase":
+            passphrase.ask_for(label, f"Passphrase of {path}")
+        elif label is not None:
+            store_key.find(label, path)
+    return store_key.handed_over().decode()
 
 
 def request(

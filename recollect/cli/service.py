@@ -90,7 +90,7 @@ Description=Recollect, a memory for AI coding agents
 
 [Service]
 ExecStart="{sys.executable}" -m recollect up --foreground
-Environment="RECOLLECT_HOME={chosen.directory}" MALLOC_ARENA_MAX=2
+Environment="RECOLLECT_HOME={chosen.directory}" MALLOC_ARENA_MAX=2 OPENBLAS_NUM_THREADS=1
 Restart=on-failure
 RestartSec=10
 SuccessExitStatus=3

@@ -11,7 +11,7 @@ from recollect.cli import process
 from recollect.cli.options import json_option
 from recollect.cli.output import many, print_json, print_table
 from recollect.client import Client, NotRunning
-from recollect.core import private_sessions, settings
+from recollect.core import private_sessions, settings, store_key
 from recollect.core.settings import Settings
 
 
@@ -39,6 +39,11 @@ def command(as_json: bool) -> int:
             names = dict.fromkeys(one["name"] for one in client.get("/api/projects")["items"])
             click.echo("Projects, the latest first: " + ", ".join(names))
         _print_clones(health.get("clones", {}))
+        if not chosen.store and chosen.encryption_key:
+            on = store_key.header_of(chosen.path(store_key.DATABASE)) is not None
+            told = f"The store is encrypted; its key is from {chosen.encryption_key}."
+            other = "encryption_key is set, but the store is not encrypted yet: recollect encrypt"
+            click.secho(told if on else other, fg=None if on else "yellow")
         if private_sessions.private_environment(os.environ):
             variable = private_sessions.PRIVATE_VARIABLE
             click.secho(f"{variable} is set: sessions begun in this shell are private.", fg="cyan")

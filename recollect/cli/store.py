@@ -9,6 +9,7 @@ import click
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option
 from recollect.cli.output import print_json, print_table
+from recollect.cli.passphrase import unlock
 from recollect.client import Client
 from recollect.core import settings
 from recollect.core.addresses import wrong_with_store
@@ -45,6 +46,7 @@ def copy_command(target: str, as_json: bool) -> None:
     if Client(chosen).alive():
         raise StoreBusy("the daemon is running and may write meanwhile", hint="recollect down")
     there = _target(chosen, target)
+    unlock(chosen)
     source = open_store(chosen, needed=True)
     try:
         written = open_store(there, locked=False, needed=True)  # the lock is the source's

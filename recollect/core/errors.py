@@ -19,6 +19,8 @@
     │   ├── DamagedRow
     │   ├── DamagedDatabase
     │   ├── LessThanStored       rows that were there are missing, though the file looks well
+    │   ├── StoreLocked          an encrypted file, and no key for it
+    │   ├── WrongKey             an encrypted file, and the key of another
     │   ├── ReadOnlyStore
     │   ├── DiskFull
     │   ├── StoreBusy
@@ -148,6 +150,21 @@ class LessThanStored(StoreError):
     hint = (
         "recollect backup restore puts the newest backup in place; recollect up --accept-loss "
         "goes on with what is left, and keeps the files aside. Until then hooks keep their events."
+    )
+
+
+class StoreLocked(StoreError):
+    """The store is encrypted, and its key is not there."""
+
+    hint = "recollect up, in a terminal"
+
+
+class WrongKey(StoreError):
+    """The key is not the one that the store was encrypted with."""
+
+    hint = (
+        "Check the passphrase, the key file or the keychain that encryption_key names; nothing was "
+        "changed."
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from recollect.core import keepout_rules, safe_files
+from recollect.core import keepout_rules, safe_files, store_key
 from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
 from recollect.core.kinds import KINDS
@@ -62,6 +62,17 @@ _STORE = Form(
 )
 
 
+_KEY = Form("nothing, keychain, file:PATH or passphrase", store_key.wrong_source)
+MODELS = ("all-MiniLM-L6-v2", "use-multilingual-v3")
+
+
+def _wrong_model(text: str) -> str:
+    if text in MODELS or text.startswith(("/", "~/")):
+        return ""
+    return f"it is neither {' nor '.join(MODELS)}, nor the path of a folder"
+
+
+_MODEL = Form(f"{', '.join(MODELS)}, or a path", _wrong_model)
 _IGNORE = Form("project:DIR, file:PATTERN, tool:NAME", keepout_rules.fault_in_rules)
 
 # How many days each kind of memory is kept; the archive holds what was merged, edited or deleted.
@@ -123,6 +134,13 @@ class Settings:
         "The database: empty for a SQLite file in the data directory, or a PostgreSQL address.",
         _STORE,
     )
+    encryption_key: str = _setting(
+        "",
+        "Where the key of an encrypted SQLite store is kept: `keychain`, `file:PATH`, or "
+        "`passphrase`, which `recollect up` asks for; empty for no encryption. `recollect encrypt` "
+        "and `recollect decrypt` change it.",
+        _KEY,
+    )
     port: int = _setting(
         7325,
         "The port of the API and the dashboard on 127.0.0.1; the next free one if it is taken.",
@@ -146,8 +164,14 @@ class Settings:
     embedding: bool = _setting(
         True, "Whether memories are also found by meaning, not by words alone."
     )
+    embedding_model: str = _setting(
+        MODELS[0],
+        f"The model that embeds: {MODELS[0]} for English, {MODELS[1]} for sixteen languages, or "
+        "the path of a folder that sentence-transformers exported to ONNX.",
+        _MODEL,
+    )
     model_dir: str = _setting(
-        "", "The directory of the embedding model; empty for models/ in the data directory."
+        "", "The directory of the embedding models; empty for models/ in the data directory."
     )
     fusion: Literal["linear", "rrf"] = _setting(
         "linear",

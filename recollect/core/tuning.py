@@ -176,7 +176,16 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class Hints:
+class CosineScale:
+    """Brings the cosines of another model to those of the default one, to which all other numbers
+    were fitted; docs/decisions/embedding-weights.md."""
+
+    stretch: float = entry(1.0, 0.5, 3, "related texts are as near as the default model has them")
+    shift: float = entry(0.0, -2, 1, "and unrelated ones as far")
+
+
+@dataclass(frozen=True)
+class HintThresholds:
     """When a hint names the belief that a prompt may change."""
 
     related: float = entry(0.33, 0, 1, "its score in the search for the prompt")
@@ -192,7 +201,9 @@ FILE_SIGNALS = FileSignals()
 WORK_FILES = WorkFiles()
 SPEAKING = Speaking()
 NOTES = Notes()
-HINTS = Hints()
+HINTS = HintThresholds()
+AS_IT_IS = CosineScale()
+MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
 
 GROUPS = {
     "search": SEARCH,
@@ -206,11 +217,12 @@ GROUPS = {
     "speaking": SPEAKING,
     "notes": NOTES,
     "hints": HINTS,
+    "cosines of use-multilingual-v3": MULTILINGUAL,
 }
 
 
 @dataclass(frozen=True)
-class Entry:
+class TuningEntry:
     """One line of the table."""
 
     group: str
@@ -221,10 +233,10 @@ class Entry:
     why: str
 
 
-def entries(group: str, values: Any) -> Iterator[Entry]:
+def entries(group: str, values: Any) -> Iterator[TuningEntry]:
     for one in fields(values):
-        yield Entry(group, one.name, getattr(values, one.name), **one.metadata)
+        yield TuningEntry(group, one.name, getattr(values, one.name), **one.metadata)
 
 
-def table() -> list[Entry]:
+def table() -> list[TuningEntry]:
     return [line for group, values in GROUPS.items() for line in entries(group, values)]

@@ -1,8 +1,9 @@
 """The daemon's process: `python -m recollect.daemon`.
 
 In: settings; `--foreground` logs to the terminal too. Out: an exit code; the reason of a failure is
-in the log, in `daemon.json` and on standard error. `--restore FILE` and `--accept-loss` work on the
-files instead, and answer with JSON.
+in the log, in `daemon.json` and on standard error. `--restore FILE`, `--accept-loss`, `--encrypt`
+and `--decrypt` work on the files instead, and answer with JSON. After `--keys`, the first argument,
+the keys that a command holds come on standard input.
 """
 
 import contextlib
@@ -13,9 +14,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from recollect.core import daemon_stage, errors, oslayer, settings
+from recollect.core import daemon_stage, errors, oslayer, settings, store_key
 from recollect.core.settings import Settings
 from recollect.core.values import encode
+from recollect.daemon.encryption import decrypt, encrypt
 from recollect.daemon.logs import log_thread_failure, start_log
 from recollect.daemon.restore import accept_loss, restore
 from recollect.daemon.runtime import Runtime
@@ -92,10 +94,18 @@ def answer(work: Callable[[Settings], dict[str, Any]]) -> int:
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
+    given = sys.argv[1:]
+    if given[:1] == ["--keys"]:
+        store_key.take_over(sys.stdin.buffer.read())
+        given = given[1:]
+    match given:
         case ["--restore", path]:
             sys.exit(answer(lambda chosen: restore(chosen, path)))
         case ["--accept-loss"]:
             sys.exit(answer(accept_loss))
+        case ["--encrypt"]:
+            sys.exit(answer(encrypt))
+        case ["--decrypt"]:
+            sys.exit(answer(decrypt))
         case arguments:
             sys.exit(main(to_terminal="--foreground" in arguments))

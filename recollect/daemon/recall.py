@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core import oslayer
 from recollect.embedding.backfill import Backfill
-from recollect.embedding.embedder import MODEL, Embedder
+from recollect.embedding.embedder import Embedder, model_of
 from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import Notice
 from recollect.inject.draft import Sources
 from recollect.inject.feedback import Feedback
 from recollect.inject.hints import Hints
 from recollect.inject.recall import Recall
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import ReceiptWriter
 from recollect.inject.rule_cache import RuleCache
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
@@ -30,9 +30,13 @@ class RecallParts:
         oslayer.keep_large_blocks_apart()
         settings, clock, store = runtime.settings, runtime.clock, runtime.store
         self._store = store
-        self.embedder = Embedder(settings.models) if settings.embedding else None
+        self.embedder = (
+            Embedder(settings.models, settings.embedding_model) if settings.embedding else None
+        )
         self.engine = SearchEngine(self.embedder)
-        self.index_cache = IndexCache(store, self.engine, settings.cache_mb)
+        self.index_cache = IndexCache(
+            store, self.engine, settings.cache_mb, model_of(self.embedder)
+        )
         self.feedback = Feedback(store, runtime.tombstones)
         self.graphs = GraphCache(runtime.visible_store)
         runtime.tombstones.listeners.append(self.graphs.drop_all)
@@ -41,7 +45,7 @@ class RecallParts:
         runtime.memories.listeners.append(self.rules)
         self.ended = EndedStatements(runtime.visible_store)
         runtime.memories.listeners.append(self.ended)
-        self.receipts = Receipts(store, runtime.counters)
+        self.receipts = ReceiptWriter(store, runtime.counters)
         sources = Sources(
             store,
             self.engine,
@@ -94,15 +98,20 @@ class RecallParts:
         while self._backfill is not None and self._backfill.step():
             pass
 
+    def _embedded(self) -> int:
+        """Memories that have a vector of the model in use."""
+        vectors, model = self._store.vectors, self.index_cache.model
+        return sum(vectors.count(one, model) for one in self._store.projects.namespaces())
+
     def health(self) -> dict[str, Any]:
         stats = self._store.upkeep.stats()
         return {
             "state": self._backfill.state if self._backfill else "off",
-            "model": MODEL,
+            "model": self.index_cache.model,
             "loaded": self.embedder is not None and self.embedder.ready,
             "problem": self._backfill.problem if self._backfill else "",
             "set_aside": dict(self._backfill.aside) if self._backfill else {},
             "memories": stats.records,
-            "embedded": stats.embedded,
+            "embedded": self._embedded(),
             "cache_bytes": sum(sum(parts.values()) for parts in self.engine.memory().values()),
         }

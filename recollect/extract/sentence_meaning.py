@@ -16,7 +16,7 @@ import numpy as np
 from recollect.core import safe_files
 from recollect.core.errors import ModelUnavailable
 from recollect.core.vector_bytes import DIMENSIONS
-from recollect.embedding.embedder import Embedder
+from recollect.embedding.embedder import MODEL, Embedder
 from recollect.extract.rules.sentence_ranker import Meaning
 
 MOST_KEPT = 10_000  # texts
@@ -27,7 +27,8 @@ _WEIGHTS = os.path.join(os.path.dirname(__file__), "sentence_meaning.f32")
 
 class SentenceMeaning:
     def __init__(self, embedder: Embedder | None) -> None:
-        self._embedder = embedder
+        # The weights were fitted to vectors of one model.
+        self._embedder = embedder if embedder is not None and embedder.model == MODEL else None
         self._lock = threading.Lock()
         self._kept: dict[str, Meaning] = {}
 

@@ -10,6 +10,7 @@ from recollect.hosts.context import SERVER, Context
 from recollect.hosts.marker import HookRun, call
 from recollect.hosts.pieces import JsonFile, Piece, Server
 from recollect.hosts.script_plugin import ScriptInstaller
+from recollect.hosts.switches import OffSwitch
 
 PLUGIN = """\
 // The text of the newest answer, which session.idle itself does not carry.
@@ -130,6 +131,13 @@ class PluginInstaller(ScriptInstaller):
     def slash_command(self, context: Context) -> list[Piece]:
         path = os.path.join(self._user_folder(context), "commands", "recollect.md")
         return slash_command.markdown(path, context, "$ARGUMENTS")
+
+    def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
+        """`--pure` holds for one run; its variable for all that are started with it."""
+        name = f"{self.directory.upper()}_PURE"
+        if context.env.get(name, "").lower() not in ("1", "true"):
+            return []
+        return [OffSwitch(f"{name} is set: it loads no plugins", f"unset {name}")]
 
     def prompt_call(self, text: str, session: str, cwd: str) -> HookRun:
         output = {"message": {"id": session}, "parts": [{"type": "text", "text": text}]}

@@ -6,6 +6,7 @@ raises BadInput; a file of someone else where ours should be raises ConfigChange
 
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -277,7 +278,9 @@ class Hooks:
         path = (*self.root, event)
         for place in self._places(document.get(path)):
             entry = document.get((*path, *place))
-            return str(entry.get("command") or entry.get("bash") or "")
+            line = str(entry.get("command") or entry.get("bash") or "")
+            given = entry.get("args")  # of a host that runs the program without a shell
+            return shlex.join([line, *given]) if isinstance(given, list) else line
         return ""
 
     def places(self, document: JsonDocument) -> list[tuple[str, int, int]]:

@@ -27,19 +27,19 @@ _CLASSES: dict[ToolClass, str] = {
         strreplacebasededittool applypatch applydiff writefile editfile writetofile replace
         replaceinfile replacefilecontent insert inserteditintofile fswrite fsappend fsreplace
         writecode deletefile delete searchreplace smartrelocate afterfileedit editnotebook patch
-        editor
+        editor savefile removefiles
     """,
     "file-read": """
         read readfile readmanyfiles readfiles view viewimage fsread glob grep ls rg list listdir
         listdirectory listfiles searchfiles searchfilecontent grepsearch filesearch codebasesearch
         readnotebook notebookread listcodedefinitionnames code codesearch readcode semanticsearch
-        readlints getdiagnostics lsp readcodesymbols searchcodebase
+        readlints viewfile getdiagnostics lsp readcodesymbols searchcodebase
     """,
     "command": """
         bash shell sh zsh powershell pwsh runshellcommand execcommand executebash executecommand
         executepwsh runcommand runterminalcmd runinterminal localshell terminal container.exec
         bashoutput readbash writebash writestdin controlbashprocess useaws execute unifiedexec
-        controlpwshprocess getprocessoutput runcommands
+        controlpwshprocess getprocessoutput runcommands launchprocess runterminalcommand
     """,
     "research": """
         webfetch websearch fetch googlewebsearch webcrawl browseraction browser remotewebsearch
@@ -123,10 +123,18 @@ def author(tool_class: ToolClass) -> Author:
 _FILE_FIELDS = (
     *("file_path", "filePath", "path", "absolute_path", "notebook_path", "file", "filename"),
     *("target_file", "targetFile", "file_name", "fileName", "relative_path", "relativePath"),
-    *("dir_path", "directory"),
+    *("dir_path", "directory", "TargetFile", "AbsolutePath", "filepath"),
 )
 _FILE_LISTS = ("files", "paths", "file_paths", "filePaths", "operations", "edits", "changes")
-_COMMAND_FIELDS = ("command", "cmd", "command_line", "commandLine", "script", "commands")
+_COMMAND_FIELDS = (
+    "command",
+    "cmd",
+    "command_line",
+    "commandLine",
+    "CommandLine",
+    "script",
+    "commands",
+)
 _PATCH_FILE = re.compile(
     r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE
 )
@@ -278,6 +286,8 @@ _TEXTS = ("llmContent", "textResultForLlm", "text_result_for_llm")
 
 def has_failed(output: Any, depth: int = 0) -> bool:
     """Whether a tool's output says that it failed, in any of the hosts' ways to say it."""
+    if isinstance(output, list) and depth < 1:  # one call that ran several commands (Cline)
+        return any(has_failed(one, depth + 1) for one in output)
     if not isinstance(output, dict):
         return False
     if any(output.get(name) is True for name in _TRUE_IS_BAD):

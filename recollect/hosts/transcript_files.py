@@ -90,11 +90,16 @@ def size(path: str) -> int:
 
 def document(path: str) -> Data:
     """A file that holds one JSON object; empty when it does not."""
-    try:
-        found = msgspec.json.decode(safe_files.read_whole(path, _DOCUMENT_BYTES))
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return {}
+    found = anything(path)
     return found if isinstance(found, dict) else {}
+
+
+def anything(path: str) -> Any:
+    """What a JSON file holds; None when it cannot be read."""
+    try:
+        return msgspec.json.decode(safe_files.read_whole(path, _DOCUMENT_BYTES))
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _in_line(raw: bytes) -> list[Data]:

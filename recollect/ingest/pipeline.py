@@ -27,8 +27,14 @@ from recollect.hosts import hooks
 from recollect.hosts.payloads import Capture, EventDraft, Payload
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
-from recollect.ingest.namespaces import DiskLookup, Namespaces
-from recollect.ingest.sessions import SeenCache, SessionContinuity, SessionRate, SessionSignals
+from recollect.ingest.origins import (
+    DiskLookup,
+    Namespaces,
+    SeenCache,
+    SessionContinuity,
+    SessionRate,
+    SessionSignals,
+)
 from recollect.store.interface import Outcome, Store
 
 log = logging.getLogger(__name__)
@@ -511,10 +517,11 @@ def _command_of(arrivals: Sequence[Arrival]) -> str:
 
 def _payload(frame: Frame) -> Payload:
     text = partial(str, encoding="utf-8", errors="replace")
+    host, event = (*map(text, frame.argv[:2]), "", "")[:2]
     env = dict(text(item).partition("=")[::2] for item in frame.env)
     return Payload(
-        host=privacy.scrub(text(frame.host)).text,
-        event=privacy.scrub(text(frame.event)).text,
+        host=privacy.scrub(host).text,
+        event=privacy.scrub(event).text,
         args=tuple(map(text, frame.argv[2:])),
         cwd=text(frame.cwd),
         env=env,

@@ -80,7 +80,7 @@ _VOWEL = re.compile("[aeiouy]")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ActionRule:
     """A rule as it is stated, or a procedure by its name and its trigger."""
 
     id: str
@@ -91,7 +91,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class RuleMatch:
-    rule: Rule
+    rule: ActionRule
     reason: str
 
 
@@ -112,7 +112,7 @@ class _Name:
 
 @dataclass
 class _ParsedRule:
-    rule: Rule
+    rule: ActionRule
     names: list[_Name]
     actions: list[Clause]
     # Names that bring the rule, and names of what it wants instead.
@@ -143,7 +143,7 @@ class _ParsedRule:
 class RuleIndex:
     """The rules of one project."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[ActionRule]) -> None:
         self._by_key: dict[str, list[_ParsedRule]] = {}
         # What is done as a whole, whatever the object: git's verbs, and what procedures are for.
         self._events = set(_GIT)
@@ -317,7 +317,7 @@ def _is_run(name: _Name, step: ActingStep) -> bool:
 # --- reading rules --------------------------------------------------------------------------------
 
 
-def _parsed(rule: Rule) -> _ParsedRule:
+def _parsed(rule: ActionRule) -> _ParsedRule:
     given = tokens(rule.text)
     actions = [one for one in clauses(given) if not one.definite]
     if rule.trigger is not None:

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from recollect.core import porter
+from recollect.core import text_words
 from recollect.work.paths import words_of
 
 # Of a long prompt, which quotes logs and plans, the request stands at its beginning or its end.
@@ -91,7 +91,7 @@ class Clause:
 
 @lru_cache(maxsize=20_000)
 def stem_of(word: str) -> str:
-    found = porter.stem(word.lower())
+    found = text_words.stem(word.lower())
     return "add" if found == "ad" else found  # Porter parts "adding" from "add"
 
 

@@ -82,40 +82,39 @@ class BriefLine:
     def told_as(self) -> tuple[str, ...]:
         """What a session that was told this need not be told again: a turn, its note and what else
         was made of it are one memory."""
-        is_turn = self.record is not None and self.record.traits.is_turn
-        return (self.id, *self.keys, *self.turn_events, *(() if is_turn else self._statement))
+        events, statement, is_turn = self._identity
+        return (self.id, *self.keys, *events, *(() if is_turn else statement))
 
     @property
     def same_as(self) -> tuple[str, ...]:
         """If a session was told one of these, it was told this. Two beliefs of one turn differ."""
-        is_turn = self.record is not None and self.record.traits.is_turn
-        events = () if self._statement and not is_turn else self.turn_events
-        return (self.id, *events, *self._statement)
+        events, statement, is_turn = self._identity
+        return (self.id, *(() if statement and not is_turn else events), *statement)
 
     @property
-    def _statement(self) -> tuple[str, ...]:
-        """The words of a rule, which is told once: it is kept as a belief, as a preference and as
-        the turn that said nothing else. As a digest, for receipts keep what was told, and must not
-        keep what is forgotten."""
-        said = ""
+    def _identity(self) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+        """The events of the turn that it was made of (a summary is made of many turns), its words,
+        and whether it is the turn itself. Words identify a rule, which is told once: it is kept as
+        a belief, as a preference and as the turn that said nothing else. As a digest, for receipts
+        keep what was told, and must not keep what is forgotten."""
+        record, said, is_turn = self.record, "", False
+        events: tuple[str, ...] = ()
         if isinstance(self.thing, Preference):
             said = self.thing.value
-        elif self.record is not None and (
-            self.record.traits.is_belief or self.record.traits.is_turn
-        ):
-            said = self.record.title
+        elif record is not None:
+            is_turn = record.traits.is_turn
+            said = record.title if record.traits.is_belief or is_turn else ""
+            events = () if record.traits.is_summary else record.source_event_ids
         digest = hashlib.blake2b(plain(said).encode("utf-8", "replace"), digest_size=8)
-        return (f"says {digest.hexdigest()}",) if said else ()
-
-    @property
-    def turn_events(self) -> tuple[str, ...]:
-        """The events of the turn that it was made of; a summary is made of many turns."""
-        record = self.record
-        return () if record is None or record.traits.is_summary else record.source_event_ids
+        return events, ((f"says {digest.hexdigest()}",) if said else ()), is_turn
 
 
 def memory_line(record: Record, score: float, parts: dict[str, float] | None = None) -> BriefLine:
     return BriefLine(record.record_id, "history", score, "found", record=record, parts=parts or {})
+
+
+def preference_line(one: Preference) -> BriefLine:
+    return BriefLine(one.preference_id, "rules", one.strength, "stated", thing=one)
 
 
 def plain(text: str) -> str:

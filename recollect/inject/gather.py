@@ -13,13 +13,13 @@ from recollect.core import vector_bytes as layout
 from recollect.core.clock import to_micros
 from recollect.core.text_words import count_tokens
 from recollect.core.tuning import NOTES, SPEAKING
-from recollect.core.values import Entity, Fact, Preference
+from recollect.core.values import Entity, Fact
 from recollect.embedding.embedder import MODEL
 from recollect.extract.rules.patterns import contradicts
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import render
 from recollect.inject.actions import NAMED
-from recollect.inject.draft import BriefLine, Draft, Section, Sources, memory_line
+from recollect.inject.draft import BriefLine, Draft, Section, Sources, memory_line, preference_line
 from recollect.inject.speaking import (
     asks_about_past,
     chance_of_file,
@@ -27,7 +27,7 @@ from recollect.inject.speaking import (
     names_nothing,
     weight_of_prompt,
 )
-from recollect.inject.start import names_file, preferences, start
+from recollect.inject.start import names_file, start
 from recollect.retrieve.find import find
 from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import Intent, intent
@@ -101,8 +101,9 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     draft.notes["semantic"] = ranked.semantic
     draft.confidence, draft.semantic = ranked.confidence, ranked.semantic
     draft.by_chance = ranked.by_chance
-    draft.vector = ranked.vector
-    draft.idle = idleness(text, ranked.vector)
+    # What is fitted to vectors of one model reads no others.
+    draft.vector = ranked.vector if sources.index_cache.model == MODEL else None
+    draft.idle = idleness(text, draft.vector)
     results = {one.id: one for one in ranked.results}
     have = {line.id for line in draft.lines}
     for record in sources.records(namespaces, list(results)):
@@ -148,7 +149,7 @@ def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> N
     draft.rivals = [rival for walk in walks for rival in walk.rivals]
     have = {line.id for line in draft.lines}
     if draft.as_sections:  # no hook told them at the session's start
-        lines = preferences(graphs, namespaces)
+        lines = [preference_line(one) for one in graphs.preferences(namespaces)]
     else:
         lines = asked_preferences(graphs, namespaces, text, by_likeness=draft.about_past)
     lines += facts(walks)
@@ -171,10 +172,10 @@ def _early(sources: Sources, draft: Draft) -> None:
     draft.lines += [memory_line(hit.record, hit.score) for hit in _covering(hits, question.text)]
     vector = sources.engine.vector(question.text) if store.vectors.indexed else None
     if vector is not None:
-        blob = layout.encode(vector)
+        blob, model = layout.encode(vector), sources.index_cache.model
         near: dict[str, float] = {}
         for namespace in question.namespaces:
-            for owner, cosine in store.vectors.nearest(namespace, MODEL, blob, CANDIDATES):
+            for owner, cosine in store.vectors.nearest(namespace, model, blob, CANDIDATES):
                 near[owner] = max(cosine, near.get(owner, 0.0))
         have = {line.id for line in draft.lines}
         wanted = [one for one, cosine in near.items() if cosine >= NOTES.near and one not in have]
@@ -211,13 +212,12 @@ def asked_preferences(
     action (`inject/actions.py`); by two words in common only to those who ask on purpose."""
     asked = content_stems(text)
     found = []
-    for line in preferences(graphs, namespaces):
-        one = line.thing
-        assert isinstance(one, Preference)
+    for one in graphs.preferences(namespaces):
         about = content_stems(one.key.replace("_", " "))
         whole = f"{one.category} {one.key} {one.value}"
         shared = len(asked & content_stems(whole.replace("_", " ").replace(".", " ")))
         if (about and about <= asked) or (by_likeness and shared >= 2):
+            line = preference_line(one)
             line.why = "the prompt is about it"
             found.append(line)
     return found

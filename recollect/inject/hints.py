@@ -32,7 +32,7 @@ from recollect.extract.normalised_text import content_hash
 from recollect.extract.rules import classify
 from recollect.extract.rules.prose import capitalised, cut
 from recollect.extract.standing import standing
-from recollect.inject import fence
+from recollect.inject import render
 from recollect.inject.draft import Draft
 from recollect.privacy.sensitive import is_sensitive
 from recollect.store.interface import RecordFilter, Store
@@ -162,7 +162,7 @@ def hint_line(about: Record | None) -> str:
     if about is None:
         return f"{HINT}."
     title = cut(about.title.replace('"', "'"), RELATED_CHARS)
-    quoted = fence.disarm(title)
+    quoted = render.disarm(title)
     return f'{HINT} (related: [{ids.short_id(about.record_id)}] "{quoted}").'
 
 

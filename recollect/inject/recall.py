@@ -23,12 +23,12 @@ from recollect.core.values import Receipt
 from recollect.hosts.proof import SESSION_PREFIX
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion
-from recollect.inject import fence, render
+from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft, Section, Sources
 from recollect.inject.gather import gather, rules_for_command
 from recollect.inject.hints import Hints
 from recollect.inject.judge import Judge
-from recollect.inject.receipts import TEXT_KEPT, OwnText, Receipts, Told, make_receipt, told_by
+from recollect.inject.receipts import TEXT_KEPT, OwnText, ReceiptWriter, Told, make_receipt, told_by
 from recollect.inject.render import allot, fit
 from recollect.inject.speaking import decide, put_in_order
 from recollect.lifecycle.conversation import MARGIN
@@ -58,7 +58,7 @@ class Recall:
     def __init__(
         self,
         sources: Sources,
-        receipts: Receipts,
+        receipts: ReceiptWriter,
         counters: Counters,
         left_out: LeftOut = lambda brief: {},
         hints: Hints | None = None,
@@ -182,7 +182,7 @@ class Recall:
     def _fitted(self, draft: Draft, tokens: int, *, headed: bool) -> tuple[str, tuple[str, ...]]:
         """The text, cut to its budget, and the memories in it."""
         heads = _HEADS if draft.as_sections else render.RULES
-        frame = fence.wrap(heads)
+        frame = render.wrap(heads)
         # Whoever names a budget gets no token more; a hook's budget is for what is told.
         room = int(tokens * (1 - MARGIN)) - count_tokens(frame if draft.as_sections else heads)
         room -= count_tokens(draft.hint)
@@ -209,7 +209,7 @@ class Recall:
         if not any(texts.values()):
             return "", ()
         content = render.assemble(texts, as_sections=draft.as_sections)
-        return fence.wrap(content, headed=headed), tuple(injected)
+        return render.wrap(content, headed=headed), tuple(injected)
 
     def _forms(self, line: BriefLine, draft: Draft) -> tuple[str, ...]:
         """A line as text, long and short. A memory that says what no longer holds says so, and one
@@ -234,7 +234,7 @@ class Recall:
                 forms = tuple(render.older(form) for form in forms)
             if line.note:
                 forms = tuple(render.noted(form, line.note) for form in forms)
-        return tuple(fence.disarm(form) for form in forms)
+        return tuple(render.disarm(form) for form in forms)
 
 
 def _brief(draft: Draft) -> dict[str, Any]:

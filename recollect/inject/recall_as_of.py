@@ -15,7 +15,7 @@ from recollect.ingest.counters import Counters
 from recollect.inject.draft import Sources
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import ReceiptWriter
 from recollect.retrieve.as_of import StoreAsOf, engine_as_of
 from recollect.retrieve.engine import QueryEmbedder
 from recollect.retrieve.graph import GraphCache
@@ -30,7 +30,7 @@ def recall_as_of(
     *,
     embedder: QueryEmbedder | None,
     feedback: Feedback,
-    receipts: Receipts,
+    receipts: ReceiptWriter,
     counters: Counters,
     settings: Settings,
 ) -> Recall:

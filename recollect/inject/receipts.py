@@ -33,7 +33,7 @@ _WAITING = 1000
 TEXT_KEPT = 20_000  # characters of an injected text; budgets are far below
 
 
-class Receipts:
+class ReceiptWriter:
     def __init__(self, store: Store, counters: Counters) -> None:
         self._store = store
         self._counters = counters

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from recollect.core.kinds import KINDS, TYPES
 from recollect.core.values import Preference, Procedure, Record
-from recollect.inject.actions import Rule, RuleIndex, RuleMatch
+from recollect.inject.actions import ActionRule, RuleIndex, RuleMatch
 from recollect.inject.draft import BriefLine
 from recollect.store.interface import RecordFilter, Store
 
@@ -76,19 +76,19 @@ class RuleCache:
         return found
 
     def _read(self, namespace: str, version: tuple[int, int]) -> _Rules:
-        rules: list[Rule] = []
+        rules: list[ActionRule] = []
         sources: dict[str, Preference | Procedure | Record] = {}
         for preference in self._store.graph.all(namespace, Preference):
             about = preference.category == _TOOLS
             text = preference.value
-            rules.append(Rule(preference.preference_id, text, about_tools=about))
+            rules.append(ActionRule(preference.preference_id, text, about_tools=about))
             sources[preference.preference_id] = preference
         procedures = self._store.graph.all(namespace, Procedure)
         for procedure in sorted(procedures, key=lambda one: -one.confidence):
             if any(_ADDS_FILE.match(step) for step in procedure.steps):
                 continue  # it was for that change alone
             name = procedure.name.partition(":")[0]
-            rules.append(Rule(procedure.procedure_id, name, trigger=procedure.trigger))
+            rules.append(ActionRule(procedure.procedure_id, name, trigger=procedure.trigger))
             sources[procedure.procedure_id] = procedure
         for kind in _BELIEFS:
             page = self._store.records.page(namespace, RecordFilter(kind=kind), limit=MOST_BELIEFS)
@@ -97,7 +97,7 @@ class RuleCache:
                     continue  # a decision is told to a question that it answers
                 if not record.stands:
                     continue
-                rules.append(Rule(record.record_id, record.title))
+                rules.append(ActionRule(record.record_id, record.title))
                 sources[record.record_id] = record
         return _Rules(version, RuleIndex(rules), sources)
 

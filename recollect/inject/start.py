@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from recollect.core.kinds import PROFILE, TYPES
 from recollect.core.text_words import words as words_in
-from recollect.core.values import Preference, Record
+from recollect.core.values import Record
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import render
-from recollect.inject.draft import BriefLine, Draft, Sources, memory_line
-from recollect.retrieve.graph import GraphCache
+from recollect.inject.draft import BriefLine, Draft, Sources, memory_line, preference_line
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.work.index import MAIN, last_summary
 from recollect.work.paths import looks_like_file
@@ -27,7 +26,7 @@ def start(sources: Sources, draft: Draft) -> None:
     """No question yet: the rules that hold, and where the last session stopped."""
     draft.is_start = True
     question = draft.question
-    held = preferences(sources.graphs, question.namespaces)
+    held = [preference_line(one) for one in sources.graphs.preferences(question.namespaces)]
     pool = [
         record
         for namespace in question.namespaces
@@ -118,15 +117,3 @@ def _last_state(sources: Sources, draft: Draft, summaries: Sequence[Record]) -> 
     if text:
         key = f"checkpoint {checkpoint.session_id}"
         yield BriefLine(key, "state", 1.0, "last session", line=text)
-
-
-def preferences(graphs: GraphCache, namespaces: Sequence[str]) -> list[BriefLine]:
-    """Those of all namespaces; what the project says goes before what holds everywhere."""
-    held: dict[tuple[str, str], Preference] = {}
-    for namespace in namespaces:
-        for one in graphs.preferences(namespace):
-            held.setdefault((one.category, one.key), one)
-    ordered = sorted(held.values(), key=lambda one: (one.category, one.key, one.preference_id))
-    return [
-        BriefLine(one.preference_id, "rules", one.strength, "stated", thing=one) for one in ordered
-    ]

@@ -50,7 +50,7 @@ _SYSTEM = (
 
 
 @dataclass(frozen=True)
-class Measure:
+class StageLimits:
     """How much of its input a stage keeps."""
 
     level: Level
@@ -59,8 +59,8 @@ class Measure:
     words: int
 
 
-COMPRESS = Measure("compressed", "compact", 0.45, 120)
-DISTIL = Measure("distilled", "distil", 0.50, 150)
+COMPRESS = StageLimits("compressed", "compact", 0.45, 120)
+DISTIL = StageLimits("distilled", "distil", 0.50, 150)
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ def chunks(items: Sequence[T], sizes: Sequence[int]) -> Iterator[list[T]]:
 
 def compress(
     episodes: Sequence[Record],
-    measure: Measure,
+    measure: StageLimits,
     now: datetime,
     provider: Provider | None = None,
     shown: Sequence[Record] | None = None,
@@ -161,7 +161,7 @@ def _detail(
 
 
 def _model_summary(
-    episodes: Sequence[Record], measure: Measure, provider: Provider
+    episodes: Sequence[Record], measure: StageLimits, provider: Provider
 ) -> tuple[str, ...]:
     """A model's summary, or none when it fails: turns are shortened without it."""
     prompt = "\n\n---\n\n".join(one.detail or one.title for one in episodes)[:MODEL_CHARS]
@@ -185,7 +185,7 @@ def _strategy(told: Sequence[str]) -> Strategy:
     return "llm-summary" if told else "rules"
 
 
-def _id(episodes: Sequence[Record], measure: Measure) -> str:
+def _id(episodes: Sequence[Record], measure: StageLimits) -> str:
     """The time of the first turn, and a digest of all of them."""
     digest = hashlib.blake2b(measure.level.encode(), digest_size=8)
     for one in episodes:

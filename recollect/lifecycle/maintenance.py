@@ -21,7 +21,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Fact, Freshness, Record, Relationship
 from recollect.ingest.memories import Memories
 from recollect.lifecycle import consolidate, decay, digest, episode_compression, retention
-from recollect.lifecycle.episode_compression import COMPRESS, DISTIL, Measure
+from recollect.lifecycle.episode_compression import COMPRESS, DISTIL, StageLimits
 from recollect.lifecycle.file_freshness import FreshnessChecker, freshness_of, in_background
 from recollect.llm.base import Provider
 from recollect.store.interface import Aged, Cursor, Forgetting, RecordFilter, Store, Transaction
@@ -230,7 +230,7 @@ class Maintenance:
             yield
 
     def _shortened(
-        self, episodes: Sequence[Record], measure: Measure, report: MaintenanceReport
+        self, episodes: Sequence[Record], measure: StageLimits, report: MaintenanceReport
     ) -> Record:
         shown = [kept for one in episodes if (kept := self._visible(one)) is not None]
         return episode_compression.compress(episodes, measure, report.at, self._provider(), shown)

@@ -9,7 +9,8 @@ import os
 import re
 from datetime import UTC, datetime, timedelta
 
-from recollect.core import oslayer
+from recollect.capture import spool
+from recollect.core import oslayer, store_key
 from recollect.core.clock import Clock
 from recollect.core.errors import NotFound, StoreError
 from recollect.core.settings import Settings
@@ -52,8 +53,7 @@ class Backups:
 
     def files(self) -> list[str]:
         """Every database in the folder, including those that a restore set aside."""
-        return [os.path.join(self.folder, name) for name in _names(self.folder)
-                if _NAME.match(name) or _ASIDE.match(name)]  # fmt: skip
+        return database_files(self.folder)
 
     def newest_at(self) -> datetime | None:
         made = self.made()
@@ -78,6 +78,26 @@ class Backups:
             with contextlib.suppress(FileNotFoundError):  # rotation was faster
                 os.unlink(path)
         return len(earlier)
+
+
+def database_files(folder: str) -> list[str]:
+    """Every database in a folder of backups, including those that a restore set aside."""
+    return [os.path.join(folder, name) for name in _names(folder)
+            if _NAME.match(name) or _ASIDE.match(name)]  # fmt: skip
+
+
+def plain_files(directory: str) -> list[str]:
+    """Files beside the encrypted database that hold memories and can be read by anyone: backups
+    that are damaged and so were not encrypted, logs of databases, and spooled events that could not
+    be read."""
+    found = []
+    for path in oslayer.files_under(os.path.join(directory, "backups")):
+        if store_key.header_of(path) is None and not path.endswith("-shm"):
+            found.append(path)
+    for path in oslayer.files_under(os.path.join(directory, "spool")):
+        if path.endswith(spool.SUFFIX) and not spool.is_sealed(path):
+            found.append(path)
+    return sorted(found)
 
 
 def made_in(folder: str) -> list[str]:

@@ -7,16 +7,17 @@ scrubbed like everything else, and an invalid line is named in the error.
 """
 
 import errno
+import io
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import msgspec
 
 from recollect import __version__, privacy
-from recollect.core import projects, safe_files
-from recollect.core.errors import BadInput
+from recollect.core import projects, safe_files, sealing, store_key
+from recollect.core.errors import BadInput, StoreError
 from recollect.core.values import encode
 from recollect.extract.tombstones import Tombstones
 from recollect.portable.transcript_import import Period
@@ -166,8 +167,10 @@ def _namespaces(store: Store, wanted: ExportSelection) -> tuple[str, ...]:
 
 
 def is_export(path: str) -> bool:
+    """StoreLocked or WrongKey when it is an encrypted one, and its key is not here."""
     try:
-        start = safe_files.read_start(path, 4096)
+        with _opened(path) as file:
+            start = file.read(4096)
     except OSError:
         return False
     return FORMAT.encode() in start and start.lstrip().startswith(b"{")
@@ -321,14 +324,16 @@ def _check_header(line: dict[str, Any]) -> None:
 def _lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The header and the rows of either form."""
     try:
-        with safe_files.open_plain(path) as file:
-            if file.read(10) == b'{"header":':
-                whole = _decoded(safe_files.read_whole(path, _WHOLE_BYTES), 1)
+        with _opened(path) as file:
+            if file.peek(10).startswith(b'{"header":'):
+                raw = file.read(_WHOLE_BYTES + 1)
+                if len(raw) > _WHOLE_BYTES:
+                    raise OSError(errno.EFBIG, f"it has more than {_WHOLE_BYTES} bytes", path)
+                whole = _decoded(raw, 1)
                 yield 0, whole["header"]
                 for row in whole["rows"]:
                     yield len(encode(row)), row
                 return
-            file.seek(0)
             rows = safe_files.lines(file, _LINE_BYTES, all_needed=True)
             for number, raw in enumerate(rows, 1):
                 if raw.strip():
@@ -341,6 +346,57 @@ def _lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         ) from error
     except KeyError as error:
         raise BadInput(f"{path} has no {error.args[0]}", field="source") from error
+
+
+class _Sealed(io.RawIOBase):
+    """An encrypted export, to be read as if it were not. BadInput where it was changed."""
+
+    def __init__(self, file: BinaryIO, opening: sealing.Unsealer, path: str) -> None:
+        self._file = file
+        self._opening = opening
+        self._path = path
+        self._waiting = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            while not self._waiting:
+                part = self._file.read(sealing.PIECE_BYTES)
+                self._waiting = self._opening.feed(part)
+                if not part:
+                    self._opening.close()
+                    break
+        except sealing.NotSealed as error:
+            raise BadInput(f"{self._path} is damaged: {error}", field="source") from error
+        part, self._waiting = self._waiting[: len(buffer)], self._waiting[len(buffer) :]
+        buffer[: len(part)] = part
+        return len(part)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _opened(path: str) -> io.BufferedReader:
+    """A file to read; an encrypted export is decrypted on the way."""
+    file = cast(io.BufferedReader, safe_files.open_plain(path))
+    try:
+        start = file.read(sealing.PREFIX_BYTES) or b""
+        label = sealing.label_of(start)
+        if label is None:
+            file.seek(0)
+            return file
+        try:
+            key = store_key.find(label, path)
+        except StoreError as error:
+            error.hint = "recollect import FILE --key passphrase, file:PATH or keychain"
+            raise
+        return io.BufferedReader(_Sealed(file, sealing.Unsealer(key.sealing, start), path))
+    except BaseException:
+        file.close()
+        raise
 
 
 def _decoded(raw: bytes, number: int) -> dict[str, Any]:

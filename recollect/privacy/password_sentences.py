@@ -137,8 +137,9 @@ def find_password_sentences(text: str, low: str, words: frozenset[bytes]) -> Ite
                 if span is not None:
                     yield *span, "password"
             at = low.find(noun, end)
-    for place in plain_passwords.find_numbers_and_pairs(text, low, words, other):
-        yield *place, "password"
+    if words or not text.isascii():
+        for place in plain_passwords.find_numbers_and_pairs(text, low, words, other):
+            yield *place, "password"
 
 
 def _is_password_noun(noun: str, tongue: Language) -> bool:

@@ -13,7 +13,7 @@ only to what was said before them.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -91,11 +91,11 @@ class _Planner:
             asked = [end for end in asked if end not in mine]
             self._take(one, mine)
         for end in asked:  # the sentence itself was not kept, or was known
-            self._withdrawn(end, None, None)
+            self._withdrawn(end, None)
         done = [
             ClusterPlan(
                 tuple(
-                    EmbeddedRecord(self._written.get(one.record.record_id, one.record), one.vectors)
+                    replace(one, record=self._written.get(one.record.record_id, one.record))
                     for one in plan.members
                 ),
                 plan.fusion,
@@ -107,12 +107,11 @@ class _Planner:
 
     def _take(self, one: EmbeddedRecord, ends: Sequence[EndClaim]) -> None:
         record = self._written[one.record.record_id]
-        vector = one.vectors[0] if one.vectors else None
         if record.state == "current":
             self._confirm_proposed(record)
         if record.author == "user" and record.state == "current":
             for end in ends:
-                self._withdrawn(end, record, vector)
+                self._withdrawn(end, record, one)
             for older in list(self._held.values()):
                 if _is_before(older, record) and _replaces(record, older):
                     self._replace(older, record)
@@ -132,8 +131,10 @@ class _Planner:
             )  # fmt: skip
             self._changes[known.record_id] = change
 
-    def _withdrawn(self, end: EndClaim, record: Record | None, vector: bytes | None) -> None:
-        found = self._meant(end, record, vector)
+    def _withdrawn(
+        self, end: EndClaim, record: Record | None, made: EmbeddedRecord | None = None
+    ) -> None:
+        found = self._meant(end, record, made)
         if not found:
             return
         best = found[0][1]
@@ -152,13 +153,13 @@ class _Planner:
 
     def _doubted(self, end: EndClaim, record: Record) -> None:
         """It may end something: what it names is not told until somebody decides."""
-        found = self._meant(end, record, None)
+        found = self._meant(end, record)
         close = [one for one, score in found if found[0][1] - score < CLEAR and one.stands]
         if close:
             self._dispute(close, record)
 
     def _meant(
-        self, end: EndClaim, record: Record | None, vector: bytes | None
+        self, end: EndClaim, record: Record | None, made: EmbeddedRecord | None = None
     ) -> list[tuple[Record, float]]:
         """The beliefs that a sentence may end, best first."""
         held = [
@@ -172,7 +173,9 @@ class _Planner:
         old = word_hashes(end.ends) - _ABOUT_RULES
         said = word_hashes(f"{end.text} {end.subject}") - _ABOUT_RULES
         known = frozenset(word for word in said if weight(frozenset((word,))) > 0)
-        near = cosines(self._store, held, vector) if vector else {}
+        near = {}
+        if made is not None and made.vectors:
+            near = cosines(self._store, held, made.vectors[0], made.model)
         by_name = 0 < len(old) <= NAMED
         found = []
         for one in held:

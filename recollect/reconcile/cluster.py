@@ -11,8 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core.vector_bytes import DIMENSIONS
-
 Row = NDArray[np.float64]
 
 
@@ -24,7 +22,7 @@ class Cluster:
 
 def unit(blob: bytes | None) -> Row | None:
     """A vector of length 1; None for no vector, zeros, or values that are not finite."""
-    if blob is None or len(blob) != 4 * DIMENSIONS:
+    if not blob or len(blob) % 4:
         return None
     row = np.frombuffer(blob, dtype="<f4").astype(np.float64)
     length = float(np.linalg.norm(row)) if np.isfinite(row).all() else 0.0
@@ -33,6 +31,8 @@ def unit(blob: bytes | None) -> Row | None:
 
 def clusters(vectors: Sequence[bytes | None], threshold: float) -> list[Cluster]:
     units = [unit(blob) for blob in vectors]
+    size = max((len(row) for row in units if row is not None), default=0)
+    units = [row if row is not None and len(row) == size else None for row in units]
     root = list(range(len(units)))
 
     def find(at: int) -> int:

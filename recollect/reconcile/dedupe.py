@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from recollect.core.errors import BudgetSpent
 from recollect.core.projects import everywhere
 from recollect.core.values import Record
+from recollect.embedding.embedder import MODEL, model_of
 from recollect.extract.breaker import JudgeBreaker
 from recollect.extract.interface import Dropped
 from recollect.reconcile.cluster import Cluster, Row, clusters, unit
-from recollect.reconcile.judge import Judge, JudgeFailed, Merge
+from recollect.reconcile.judge import JudgeFailed, Merge, MergeJudge
 from recollect.reconcile.merge import alike_in_trust, mergeable, merged
 from recollect.reconcile.neighbours import Neighbour, neighbours
 from recollect.reconcile.record_vectors import RecordEmbedder, embedded
@@ -43,6 +44,7 @@ class EmbeddedRecord:
 
     record: Record
     vectors: tuple[bytes, ...] = ()
+    model: str = MODEL  # that made them
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def by_similarity(store: Store, namespace: str, candidates: Sequence[EmbeddedRec
     found = clusters([_whole(one) for one in fresh], BATCH_COSINE)
     made.clusters = len(found)
     units = [unit(_whole(one)) for one in fresh]
-    near = neighbours(store, namespace, units, SAME)
+    near = neighbours(store, namespace, units, SAME, model=_model(fresh))
     for cluster in found:
         kept: list[int] = []
         for at in sorted(cluster.members, key=lambda at: (-_richness(fresh[at].record), at)):
@@ -104,11 +106,15 @@ def by_similarity(store: Store, namespace: str, candidates: Sequence[EmbeddedRec
     return made
 
 
+def _model(made: Sequence[EmbeddedRecord]) -> str:
+    return made[0].model if made else MODEL
+
+
 def by_judge(
     store: Store,
     namespace: str,
     candidates: Sequence[EmbeddedRecord],
-    judge: Judge,
+    judge: MergeJudge,
     breaker: JudgeBreaker,
     embedder: RecordEmbedder | None,
 ) -> Decisions:
@@ -116,7 +122,8 @@ def by_judge(
     fresh = _unknown(store, namespace, candidates, made)
     found = clusters([_whole(one) for one in fresh], BATCH_COSINE)
     made.clusters = len(found)
-    near = neighbours(store, namespace, [cluster.centroid for cluster in found], NEIGHBOUR_COSINE)
+    centroids = [cluster.centroid for cluster in found]
+    near = neighbours(store, namespace, centroids, NEIGHBOUR_COSINE, model=_model(fresh))
     taken: set[str] = set()  # neighbours that a sibling cluster merges
     asking = True
     for cluster, around in zip(found, near, strict=True):
@@ -185,7 +192,7 @@ def _fusion(
     record = merged(said, parts, sorted(parts, key=lambda one: -nearness[one.record_id]))
     own = {one.record.record_id for one in members}
     return PlannedMerge(
-        made=EmbeddedRecord(record, embedded(record, embedder)),
+        made=EmbeddedRecord(record, embedded(record, embedder), model_of(embedder)),
         members=tuple(part.record_id for part in parts if part.record_id in own),
         stored=tuple(part for part in parts if part.record_id not in own),
     )

@@ -34,6 +34,7 @@ from recollect.core.values import (
     ExtractionRun,
     RunOutcome,
 )
+from recollect.embedding.embedder import model_of
 from recollect.extract.breaker import Breaker, JudgeBreaker
 from recollect.extract.condense import OVERSIZED, Condenser
 from recollect.extract.interface import (
@@ -56,7 +57,7 @@ from recollect.reconcile.dedupe import (
     by_similarity,
     direct,
 )
-from recollect.reconcile.judge import Judge
+from recollect.reconcile.judge import MergeJudge
 from recollect.reconcile.promotion import promote
 from recollect.reconcile.push import Knowledge, Pushed, push
 from recollect.reconcile.record_vectors import RecordEmbedder, prepared
@@ -300,7 +301,7 @@ class ExtractionWorker:
         if record.files and not record.citations:
             cited = self._cite(record.files, where.get(record.session_id or ""))
             record = msgspec.structs.replace(record, citations=cited)
-        return EmbeddedRecord(record, vectors)
+        return EmbeddedRecord(record, vectors, model_of(self._embedder))
 
     def _dedupe(
         self,
@@ -325,7 +326,7 @@ class ExtractionWorker:
                 self._store,
                 namespace,
                 fresh,
-                Judge(judge),
+                MergeJudge(judge),
                 self._judging,
                 self._embedder,
             )

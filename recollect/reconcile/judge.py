@@ -64,7 +64,7 @@ class Merge:
     observation_type: ObservationType | None
 
 
-class Judge:
+class MergeJudge:
     def __init__(self, provider: Provider) -> None:
         self._provider = provider
         self.calls = 0

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from recollect.core.values import Record
-from recollect.core.vector_bytes import BYTES
 from recollect.embedding.embedder import MODEL
 from recollect.reconcile.cluster import Row
 from recollect.store.interface import Store
@@ -32,9 +31,10 @@ def neighbours(
     centroids: Sequence[Row | None],
     threshold: float,
     most: int = MOST,
+    model: str = MODEL,
 ) -> list[list[Neighbour]]:
     """A list for each centroid, empty for none; at most so many, cosine descending."""
-    near = _near(store, namespace, centroids, threshold)
+    near = _near(store, namespace, centroids, threshold, model)
     chosen = [sorted(one, key=lambda hit: (-hit[1], hit[0]))[:most] for one in near]
     wanted = {record_id for one in chosen for record_id, _ in one}
     records = {record.record_id: record for record in store.records.get(namespace, sorted(wanted))}
@@ -45,16 +45,17 @@ def neighbours(
 
 
 def _near(
-    store: Store, namespace: str, centroids: Sequence[Row | None], threshold: float
+    store: Store, namespace: str, centroids: Sequence[Row | None], threshold: float, model: str
 ) -> list[list[tuple[str, float]]]:
     found: list[list[tuple[str, float]]] = [[] for _ in centroids]
     asking = [at for at, centroid in enumerate(centroids) if centroid is not None]
     if not asking:
         return found
     questions = np.array([centroids[at] for at in asking])
-    rows = store.vectors.knowledge(namespace, MODEL)
+    rows = store.vectors.knowledge(namespace, model)
     while page := list(itertools.islice(rows, _PAGE)):
-        whole = [(record_id, blob) for record_id, blob in page if len(blob) == BYTES]
+        size = 4 * questions.shape[1]
+        whole = [(record_id, blob) for record_id, blob in page if len(blob) == size]
         if not whole:
             continue
         matrix = np.frombuffer(b"".join(blob for _, blob in whole), dtype="<f4")

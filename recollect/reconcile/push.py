@@ -169,7 +169,7 @@ def _fuse(tx: Transaction, namespace: str, fusion: PlannedMerge, done: Pushed) -
     )  # fmt: skip
     tx.delete_records(operation)
     done.written = [one for one in done.written if one.record_id not in gone]
-    vectors = vector_rows(record, fusion.made.vectors)
+    vectors = vector_rows(record, fusion.made.vectors, fusion.made.model)
     done.written.append(tx.put_record(record, operation.op_id, vectors=vectors))
     done.displaced += [one.record_id for one in fusion.stored]
     done.merged += 1
@@ -184,4 +184,5 @@ def _unchanged(tx: Transaction, namespace: str, fusion: PlannedMerge) -> bool:
 
 
 def _put(tx: Transaction, one: EmbeddedRecord, *, derived: bool) -> Record:
-    return tx.put_record(one.record, vectors=vector_rows(one.record, one.vectors), over=derived)
+    vectors = vector_rows(one.record, one.vectors, one.model)
+    return tx.put_record(one.record, vectors=vectors, over=derived)

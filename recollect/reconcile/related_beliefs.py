@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from recollect.core.values import Record
-from recollect.core.vector_bytes import BYTES
 from recollect.extract.statement_match import Words, word_hashes
 from recollect.store.interface import RecordFilter, Store
 
@@ -37,20 +36,15 @@ def standing(store: Store, namespaces: Sequence[str], *, proposed: bool = False)
     return found
 
 
-def related(
-    store: Store, beliefs: Sequence[Record], text: str, vector: bytes | None = None, most: int = 3
-) -> list[tuple[Record, float]]:
+def related(beliefs: Sequence[Record], text: str, most: int = 3) -> list[tuple[Record, float]]:
     """Those of the beliefs that a sentence may be about."""
     said = word_hashes(text)
     weight = rarity(beliefs)
-    near = cosines(store, beliefs, vector) if vector else {}
     scored = []
     for one in beliefs:
         about = words_of(one)
         least = min(weight(said), weight(about))
         score = weight(said & about) / least if least else 0.0
-        if near:
-            score = (score + max(0.0, near.get(one.record_id, 0.0))) / 2
         if score > 0:
             scored.append((one, round(score, 4)))
     scored.sort(key=lambda pair: (-pair[1], pair[0].record_id))
@@ -76,18 +70,16 @@ def rarity(beliefs: Sequence[Record]) -> Callable[[Words], float]:
     return weight
 
 
-def cosines(store: Store, beliefs: Sequence[Record], vector: bytes) -> dict[str, float]:
+def cosines(store: Store, beliefs: Sequence[Record], vector: bytes, model: str) -> dict[str, float]:
     import numpy as np  # not before it is needed: whoever asks without a vector does not wait
-
-    from recollect.embedding.embedder import MODEL
 
     question = np.frombuffer(vector, dtype="<f4").astype(np.float64)
     question /= np.linalg.norm(question) or 1.0
     found: dict[str, float] = {}
     for namespace in dict.fromkeys(one.namespace for one in beliefs):
         ids = [one.record_id for one in beliefs if one.namespace == namespace]
-        for row in store.vectors.of(namespace, MODEL, ids):
-            if row.part == 0 and len(row.vector) == BYTES:
+        for row in store.vectors.of(namespace, model, ids):
+            if row.part == 0 and len(row.vector) == len(vector):
                 other = np.frombuffer(row.vector, dtype="<f4").astype(np.float64)
                 length = float(np.linalg.norm(other))
                 if math.isfinite(length) and length > 0:

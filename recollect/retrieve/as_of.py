@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from recollect.core.values import Fact, Record, Relationship, Vector
-from recollect.embedding.embedder import MODEL
+from recollect.embedding.embedder import model_of
 from recollect.retrieve.engine import QueryEmbedder, SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.index_cache import by_owner, document
@@ -28,35 +28,35 @@ def engine_as_of(
     engine = SearchEngine(embedder)
     known: dict[str, Record] = {}
     for namespace in namespaces:
-        engine.add(namespace, _documents(store, namespace, moment, known))
+        engine.add(namespace, _documents(store, namespace, moment, known, model_of(embedder)))
     return engine, known
 
 
 def _documents(
-    store: Store, namespace: str, moment: datetime, known: dict[str, Record]
+    store: Store, namespace: str, moment: datetime, known: dict[str, Record], model: str
 ) -> Iterator[Document]:
     cursor: Cursor | None = None
     while True:
         page = store.records.page(namespace, before=cursor, limit=_PAGE, as_of=moment)
         ids = [record.record_id for record in page.items]
         now = {record.record_id: record for record in store.records.get(namespace, ids)}
-        vectors = by_owner(store.vectors.of(namespace, MODEL, ids))
+        vectors = by_owner(store.vectors.of(namespace, model, ids))
         for record in page.items:
             known[record.record_id] = record
             # Not by its version: an undo brings a number back, and the next edit may use it again.
             same = now.get(record.record_id) == record
-            then = vectors if same else by_owner(_archived(store, record, moment))
+            then = vectors if same else by_owner(_archived(store, record, moment, model))
             yield document(record, then.get(record.record_id))
         if page.next is None:
             return
         cursor = page.next
 
 
-def _archived(store: Store, record: Record, moment: datetime) -> list[Vector]:
+def _archived(store: Store, record: Record, moment: datetime, model: str) -> list[Vector]:
     """The vectors of the version that was live then."""
     for version in store.log.versions(record.namespace, record.record_id):
         if version.since <= moment < version.until:
-            return [one for one in version.vectors if one.model == MODEL]
+            return [one for one in version.vectors if one.model == model]
     return []
 
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Fusion
-from recollect.core.tuning import FLOOR, GRAPH, SEARCH, Floor, SearchWeights
+from recollect.core.tuning import AS_IT_IS, FLOOR, GRAPH, SEARCH, Floor, SearchWeights
 from recollect.retrieve import rank
 from recollect.retrieve.index import Document, Index
-from recollect.retrieve.query import Query, Span, Terms, anchors_in, parse, spans_in, weigh
+from recollect.retrieve.query import Query, QueryTerms, Span, anchors_in, parse, spans_in, weigh
 from recollect.retrieve.rank import Floats, stem_numbers
 from recollect.retrieve.score import (
     IndexQuery,
@@ -220,7 +220,7 @@ class SearchEngine:
         namespaces: Sequence[str],
         weights: SearchWeights,
         reached: Mapping[str, float] | None,
-    ) -> tuple[dict[str, Index], Terms, list[Signals]]:
+    ) -> tuple[dict[str, Index], QueryTerms, list[Signals]]:
         found = {name: self._indexes[name] for name in namespaces if name in self._indexes}
         if asked.vector is not None and not self._have_vectors(namespaces):  # just removed
             asked.left_out["semantic"], asked.vector = _NO_VECTORS, None
@@ -236,6 +236,7 @@ class SearchEngine:
                 None if asked.now is None else (asked.now // _DAY_US + 1) * _DAY_US,
                 asked.spans,
                 _documents(index, reached) if reached else None,
+                getattr(self._embedder, "scale", AS_IT_IS),
             )
             chosen = _candidates(index, question, asked.watch)
             signals.append(gather(index, question, chosen, weights))

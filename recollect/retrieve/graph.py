@@ -18,8 +18,7 @@ from functools import lru_cache
 
 from recollect.core.entity_keys import key
 from recollect.core.errors import StoreError
-from recollect.core.porter import stem
-from recollect.core.text_words import STOP_WORDS, words
+from recollect.core.text_words import STOP_WORDS, stem, words
 from recollect.core.tuning import GRAPH
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship
 from recollect.retrieve.graph_index import EntityIndex, InvertedList
@@ -460,12 +459,19 @@ class GraphCache:
             self._graphs = {}
             self._epoch += 1
 
-    def preferences(self, namespace: str) -> list[Preference]:
-        """Preferences, which are few, without waiting for a large graph."""
-        graph = self.of(namespace)
-        if len(graph) or namespace in self._graphs:
-            return list(graph.preferences.values())
-        return self._store.graph.all(namespace, Preference)
+    def preferences(self, namespaces: Iterable[str]) -> list[Preference]:
+        """Preferences, which are few, without waiting for a large graph. What the first namespace
+        says goes before what the next one does."""
+        held: dict[tuple[str, str], Preference] = {}
+        for namespace in namespaces:
+            graph = self.of(namespace)
+            if len(graph) or namespace in self._graphs:
+                found = list(graph.preferences.values())
+            else:
+                found = self._store.graph.all(namespace, Preference)
+            for one in found:
+                held.setdefault((one.category, one.key), one)
+        return sorted(held.values(), key=lambda one: (one.category, one.key, one.preference_id))
 
     def _reread(self, namespace: str) -> None:
         version, epoch = self._store.graph.changes(namespace).version, self._epoch

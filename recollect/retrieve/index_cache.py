@@ -33,10 +33,13 @@ Rows = NDArray[np.float32]
 
 
 class IndexCache:
-    def __init__(self, store: Store, engine: SearchEngine, cache_mb: int) -> None:
+    def __init__(
+        self, store: Store, engine: SearchEngine, cache_mb: int, model: str = MODEL
+    ) -> None:
         self._store = store
         self._engine = engine
         self._limit = cache_mb << 20
+        self.model = model  # only its vectors are read
         self._lock = threading.Lock()
         self._full: OrderedDict[str, None] = OrderedDict()
         self._filling: dict[str, set[str]] = {}  # namespace: records that changed meanwhile
@@ -195,7 +198,7 @@ class IndexCache:
         while True:
             page = self._store.records.page(namespace, before=cursor, limit=_PAGE)
             ids = [record.record_id for record in page.items]
-            vectors = by_owner(self._store.vectors.of(namespace, MODEL, ids))
+            vectors = by_owner(self._store.vectors.of(namespace, self.model, ids))
             for record in page.items:
                 yield document(record, vectors.get(record.record_id))
             if page.next is None:
@@ -211,7 +214,7 @@ class IndexCache:
     def _put(self, namespace: str, records: Sequence[Record], name: str = "") -> None:
         """Add memories with their vectors; a new memory has none yet."""
         ids = [record.record_id for record in records]
-        vectors = by_owner(self._store.vectors.of(namespace, MODEL, ids))
+        vectors = by_owner(self._store.vectors.of(namespace, self.model, ids))
         self._engine.add(
             name or namespace,
             [document(record, vectors.get(record.record_id)) for record in records],

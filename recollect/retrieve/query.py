@@ -1,7 +1,9 @@
-"""Parses a prompt into what search uses: words, stems, phrases, identifiers, dates.
+"""Parses a prompt into what search uses: words, stems, phrases, identifiers, dates and times.
 
-In: any text, even a pasted file. Out: a `Query`, and its `Terms`, weighted by the statistics of the
-store. Of a long prompt only the rarest words are kept. Nothing here raises.
+In: any text, even a pasted file. Out: a `Query`, and its `QueryTerms`, weighted by the statistics
+of the store. Of a long prompt only the rarest words are kept. A date needs a month, since a bare
+number is rarely a year; "yesterday", "last week" and "two days ago" become spans of time as seen
+from a given moment, in the machine's time zone. Nothing here raises.
 """
 
 import re
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core import porter
+from recollect.core import text_words
 from recollect.core.text_words import STOP_WORDS, words
 from recollect.core.tuning import MATCHING
 from recollect.retrieve.vocabulary import GRAM_BITS, grams_of
@@ -252,11 +254,11 @@ def intent(text: str) -> Intent:
 
 def parse(text: str) -> Query:
     distinct = tuple(dict.fromkeys(words(text)))
-    return Query(text, distinct, tuple(map(porter.stem, distinct)), dates_in(text))
+    return Query(text, distinct, tuple(map(text_words.stem, distinct)), dates_in(text))
 
 
 @dataclass(frozen=True)
-class Terms:
+class QueryTerms:
     """A query weighted by the statistics of the store: rare terms count more."""
 
     stems: tuple[str, ...]
@@ -276,7 +278,7 @@ class Terms:
         return number
 
 
-def weigh(query: Query, indexes: Sequence["Index"]) -> Terms:
+def weigh(query: Query, indexes: Sequence["Index"]) -> QueryTerms:
     """Weights by the statistics of all these namespaces together, so that scores compare."""
     session_windows = sum(index.session_windows.count for index in indexes)
     documents = sum(index.count for index in indexes)
@@ -293,7 +295,7 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> Terms:
     grams, holders = grams[holders > 0], holders[holders > 0]
     absent = len(unknown) * float(idf(np.zeros(1), session_windows)[0])
     present = float(weights.sum())
-    return Terms(
+    return QueryTerms(
         stems,
         weights,
         present / (present + absent) if present else 0.0,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from recollect.core.tuning import MATCHING, PRIORS
 from recollect.retrieve.arrays import distinct, spread
 from recollect.retrieve.index import AUTHORS, FRESHNESS, NO_TIME, Index
-from recollect.retrieve.query import Date, Span, Terms
+from recollect.retrieve.query import Date, QueryTerms, Span
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Matches:
     count: int  # texts
 
 
-def grams(index: Index, terms: Terms, docs: NDArray[Any], texts: TokenRuns) -> Floats:
+def grams(index: Index, terms: QueryTerms, docs: NDArray[Any], texts: TokenRuns) -> Floats:
     """BM25 over 4-grams, as a share of its upper bound."""
     width = len(terms.grams)
     if width == 0 or len(texts.tokens) == 0:
@@ -70,7 +70,7 @@ def grams(index: Index, terms: Terms, docs: NDArray[Any], texts: TokenRuns) -> F
 
 
 def _grams_held(
-    index: Index, terms: Terms, tokens: NDArray[Any]
+    index: Index, terms: QueryTerms, tokens: NDArray[Any]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Which of the query's grams each word holds: per word the first one and how many, then the
     grams themselves."""
@@ -100,7 +100,7 @@ def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> 
     return np.asarray(total / weight.sum())
 
 
-def stem_numbers(index: Index, terms: Terms) -> NDArray[np.uint8]:
+def stem_numbers(index: Index, terms: QueryTerms) -> NDArray[np.uint8]:
     """word -> 1 + index of its stem in the query, 0 for all others."""
     number = np.zeros(len(index.vocabulary.stem_of.view), dtype=np.uint8)
     for at, stem in enumerate(terms.stems):
@@ -110,7 +110,7 @@ def stem_numbers(index: Index, terms: Terms) -> NDArray[np.uint8]:
     return np.asarray(number[index.vocabulary.stem_of.view])
 
 
-def window(terms: Terms, found: Matches) -> Floats:
+def window(terms: QueryTerms, found: Matches) -> Floats:
     """The share of the query's weight that the best stretch of 40 words holds."""
     best = np.zeros(found.count)
     position, stem, owner = found.position, found.stem, found.owner
@@ -137,7 +137,7 @@ def window(terms: Terms, found: Matches) -> Floats:
     return np.asarray(np.clip(np.round(best / terms.stem_idf.sum(), 9), 0, 1))
 
 
-def pairs(terms: Terms, found: Matches) -> Floats:
+def pairs(terms: QueryTerms, found: Matches) -> Floats:
     """The weight share of query words that stand side by side in the text as they do in the
     query."""
     width = len(terms.stems)
@@ -157,7 +157,9 @@ def pairs(terms: Terms, found: Matches) -> Floats:
     return np.asarray(np.clip(np.round(total / weight.sum(), 9), 0, 1))
 
 
-def session(index: Index, terms: Terms, numbers: NDArray[np.uint8], session_windows: Any) -> Floats:
+def session(
+    index: Index, terms: QueryTerms, numbers: NDArray[np.uint8], session_windows: Any
+) -> Floats:
     """BM25 over the stems of whole session windows, as a share of its upper bound."""
     width = len(terms.stems)
     if width == 0 or len(session_windows) == 0:
@@ -218,7 +220,7 @@ COMMON = 0.2  # a gram or word in a larger share of the documents does not count
 _FEW = 4096
 
 
-def by_words(index: Index, terms: Terms, numbers: NDArray[np.uint8]) -> NDArray[np.int64]:
+def by_words(index: Index, terms: QueryTerms, numbers: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Documents that hold the rare words of the query, or similar words."""
     chosen, mass = _words(index, terms, numbers)
     if len(chosen) == 0:
@@ -277,7 +279,7 @@ def best(
 
 
 def _words(
-    index: Index, terms: Terms, numbers: NDArray[np.uint8]
+    index: Index, terms: QueryTerms, numbers: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The words to look up and their weights: the query's own first, then similar ones."""
     holders = index.word_documents.view

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core.tuning import MATCHING, Floor, SearchWeights
+from recollect.core.tuning import AS_IT_IS, MATCHING, CosineScale, Floor, SearchWeights
 from recollect.retrieve import rank
 from recollect.retrieve.index import AUTHORS, Index
-from recollect.retrieve.query import Query, Span, Terms
+from recollect.retrieve.query import Query, QueryTerms, Span
 from recollect.retrieve.rank import EXHAUSTIVE, Floats, best, with_neighbours
 
 _NEED_VECTOR = ("session_cosine", "alone")
@@ -36,12 +36,19 @@ class IndexQuery:
     """A query as one index sees it."""
 
     query: Query
-    terms: Terms
+    terms: QueryTerms
     numbers: NDArray[np.uint8]  # word -> 1 + index of its stem in the query
     vector: NDArray[Any] | None
     now: int | None = None  # microseconds since 1970
     spans: tuple[Span, ...] = ()  # times that the query names, as seen from now
     reached: tuple[NDArray[np.int64], Floats] | None = None  # documents of the graph leg, rising
+    scale: CosineScale = AS_IT_IS  # of the model's cosines
+
+    def scaled(self, cosines: Any) -> Floats:
+        """Cosines as the weights are fitted to them."""
+        scale = self.scale
+        found = scale.stretch * cosines.astype(np.float64) + scale.shift
+        return np.asarray(np.clip(found, -1.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -151,7 +158,7 @@ def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
     texts, found = rank.texts_of(index, docs, question.numbers)
     cosine = None
     if question.vector is not None:
-        cosine = index.vectors.cosines(docs, question.vector).astype(np.float64)
+        cosine = question.scaled(index.vectors.cosines(docs, question.vector))
         cosine = np.where(np.isnan(cosine), MATCHING.unknown_cosine, cosine)
     return _Own(
         docs,
@@ -181,7 +188,7 @@ def _context(
         found["graph"] = _reached(docs, question.reached)
     if cosine is not None and question.vector is not None:
         found["session_cosine"] = _session_cosine(
-            index, session_windows, question.vector, cosine, member
+            index, session_windows, question, question.vector, cosine, member
         )
         found["alone"] = np.where(in_session, 0.0, np.maximum(cosine, 0.0))
     return found
@@ -215,6 +222,7 @@ def _neighbour(
 def _session_cosine(
     index: Index,
     session_windows: NDArray[Any],
+    question: IndexQuery,
     vector: NDArray[Any],
     own_cosine: Floats,
     own: NDArray[Any],
@@ -223,12 +231,12 @@ def _session_cosine(
     rows = index.session_windows.mean_row.view[session_windows]
     shared = rows >= 0
     mean = np.full(len(session_windows), np.nan)
-    mean[shared] = index.session_windows.means.dot(rows[shared], vector)
+    mean[shared] = question.scaled(index.session_windows.means.dot(rows[shared], vector))
     return np.where(np.isnan(mean[own]), own_cosine, mean[own])
 
 
 def confidence(
-    scored: Sequence[ScoredDocuments], terms: Terms, vectors: int, floor: Floor
+    scored: Sequence[ScoredDocuments], terms: QueryTerms, vectors: int, floor: Floor
 ) -> float:
     """How sure it is that something here answers the query. Below the floor, one threshold for all
     stores, the answer is nothing (docs/decisions/ranking.md).

@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 
 from recollect.retrieve.arrays import GrowableArray, distinct, spread
 
-DIMENSIONS = 384
-_NONE = np.zeros((0, DIMENSIONS), dtype=np.float32)
-
 
 class QuantisedRows:
-    """Vectors as int8, each with its own scale."""
+    """Vectors as int8, each with its own scale; all as long as the first one."""
 
     def __init__(self) -> None:
-        self._codes = GrowableArray(np.int8, DIMENSIONS)
+        self._codes = GrowableArray(np.int8, 1)
         self._scales = GrowableArray(np.float32)
 
     def __len__(self) -> int:
@@ -36,6 +33,8 @@ class QuantisedRows:
 
     def extend(self, vectors: NDArray[Any]) -> None:
         codes, scales = _quantised(vectors)
+        if not len(self) and len(vectors):
+            self._codes = GrowableArray(np.int8, vectors.shape[1])
         self._codes.extend(codes)
         self._scales.extend(scales)
 
@@ -50,6 +49,8 @@ class QuantisedRows:
     def dot(self, rows: NDArray[Any], query: NDArray[Any]) -> NDArray[np.float32]:
         # einsum sums every row in the same way whatever the other rows; a matrix product may sum
         # differently with the number of rows, and scores must not change with it.
+        if not len(rows):
+            return np.zeros(0, dtype=np.float32)
         codes = self._codes.view[rows].astype(np.float32)
         return np.asarray(np.einsum("ij,j->i", codes, query) * self._scales.view[rows])
 
@@ -59,7 +60,7 @@ class VectorIndex:
 
     def __init__(self) -> None:
         self._rows = QuantisedRows()
-        self._signs = [GrowableArray(np.uint64) for _ in range(DIMENSIONS // 64)]
+        self._signs: list[GrowableArray] = []
         self._owner = GrowableArray(np.int32)  # row -> document, -1 once it is removed
         self._ends = GrowableArray(np.int32)  # document -> where its rows end
         self.count = 0
@@ -71,16 +72,22 @@ class VectorIndex:
 
     def add(self, documents: Sequence[NDArray[Any] | None]) -> None:
         """Add the vectors of the next documents, one or more rows each; None for no vector."""
-        rows = [_NONE if parts is None else parts for parts in documents]
-        vectors = np.concatenate(rows) if rows else _NONE
-        owner = np.repeat(np.arange(len(rows)), [len(parts) for parts in rows])
+        counts = [0 if parts is None else len(parts) for parts in documents]
+        some = [parts for parts in documents if parts is not None and len(parts)]
+        vectors = np.concatenate(some) if some else np.zeros((0, 1), dtype=np.float32)
+        owner = np.repeat(np.arange(len(counts)), counts)
         good = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
         if not good.all():
             vectors, owner = vectors[good], owner[good]
-        self._ends.extend(len(self._rows) + np.cumsum(np.bincount(owner, minlength=len(rows))))
-        self._owner.extend(owner + len(self._ends) - len(rows))
+        self._ends.extend(len(self._rows) + np.cumsum(np.bincount(owner, minlength=len(counts))))
+        self._owner.extend(owner + len(self._ends) - len(counts))
+        if not len(vectors):
+            return
+        signs = _signs(vectors).T
+        if not len(self._rows):
+            self._signs = [GrowableArray(np.uint64) for _ in signs]
         self._rows.extend(vectors)
-        for column, bits in zip(self._signs, _signs(vectors).T, strict=True):
+        for column, bits in zip(self._signs, signs, strict=True):
             column.extend(bits)
         self.count += len(vectors)
 
@@ -117,7 +124,7 @@ class VectorIndex:
         owner = self._owner.view
         if self.count <= most:
             return distinct(owner[owner >= 0]).astype(np.int64)
-        unlike = np.where(owner >= 0, np.uint16(0), np.uint16(2 * DIMENSIONS))
+        unlike = np.where(owner >= 0, np.uint16(0), np.uint16(2 * 64 * len(self._signs)))
         differ = np.empty(len(owner), dtype=np.uint64)
         ones = np.empty(len(owner), dtype=np.uint8)
         for column, bits in zip(self._signs, _signs(query), strict=True):
@@ -141,4 +148,7 @@ def _quantised(vectors: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
     """One bit per dimension, 64 of them in a number, the last axis as columns."""
-    return np.packbits(np.asarray(vectors) > 0, axis=-1).view(np.uint64)
+    bits = np.packbits(np.asarray(vectors) > 0, axis=-1)
+    if short := -bits.shape[-1] % 8:
+        bits = np.pad(bits, [(0, 0)] * (bits.ndim - 1) + [(0, short)])
+    return bits.view(np.uint64)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core.porter import stem
+from recollect.core.text_words import stem
 from recollect.retrieve.arrays import GrowableArray, distinct, spread
 
 _NEWEST = 2048  # words that may wait to be sorted in

@@ -82,13 +82,12 @@ def related(
     runtime: ServiceRuntime,
     namespace: str,
     text: str,
-    vector: bytes | None = None,
     most: int = 3,
 ) -> list[tuple[Record, float]]:
     """Standing beliefs that a sentence may be about, each with a score from 0 to 1, best first."""
     store = runtime.visible_store
     beliefs = related_beliefs.standing(store, _heard_in(runtime, namespace))
-    return related_beliefs.related(store, beliefs, text, vector, most)
+    return related_beliefs.related(beliefs, text, most)
 
 
 def find(

@@ -52,7 +52,7 @@ class Day(Value, frozen=True, kw_only=True):
     sessions: int
 
 
-class SessionLine(Value, frozen=True, kw_only=True):
+class ReportedSession(Value, frozen=True, kw_only=True):
     session_id: str
     host: str
     status: str
@@ -79,7 +79,7 @@ class Report(Value, frozen=True, kw_only=True):
     overview: Overview
     timeline: tuple[Day, ...]
     types: dict[str, int]
-    sessions: tuple[SessionLine, ...]
+    sessions: tuple[ReportedSession, ...]
     learnings: tuple[ReportItem, ...]
     tasks: tuple[ReportItem, ...]
     next_steps: tuple[ReportItem, ...]
@@ -214,7 +214,7 @@ def _sessions(
     since: datetime,
     until: datetime,
     records: list[Record],
-) -> tuple[SessionLine, ...]:
+) -> tuple[ReportedSession, ...]:
     held = Counter(record.session_id for record in records)
     found = [
         one
@@ -224,7 +224,7 @@ def _sessions(
     ]
     found.sort(key=lambda one: (one.started_at, one.session_id), reverse=True)
     return tuple(
-        SessionLine(
+        ReportedSession(
             session_id=one.session_id,
             host=one.surface,
             status=one.status,

@@ -16,11 +16,11 @@ from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
-from recollect.ingest.namespaces import Namespaces
+from recollect.ingest.origins import Namespaces
 from recollect.ingest.pipeline import Pipeline
 from recollect.inject.feedback import Feedback
 from recollect.inject.recall import Recall
-from recollect.inject.receipts import Receipts
+from recollect.inject.receipts import ReceiptWriter
 from recollect.llm.base import Provider
 from recollect.plugins.host import Plugins
 from recollect.retrieve.engine import SearchEngine
@@ -38,7 +38,7 @@ class LoadedRecall(Protocol):
     graphs: GraphCache
     feedback: Feedback
     ended: EndedStatements
-    receipts: Receipts
+    receipts: ReceiptWriter
     recall_now: Recall
 
     def embed_soon(self) -> None:

@@ -14,7 +14,7 @@ from msgspec import Meta
 from recollect.core.errors import BadInput
 from recollect.core.tool_schemas import BY_NAME
 from recollect.core.values import Record, convert, encode
-from recollect.inject import fence
+from recollect.inject import render
 from recollect.inject.judge import SENSITIVE, told
 from recollect.privacy.sensitive import is_sensitive
 from recollect.service import (
@@ -55,7 +55,7 @@ def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) ->
         if isinstance(value, str) and tool.properties.get(key, {}).get("type") == "array":
             given[key] = [line for line in value.splitlines() if line.strip()]  # a list as lines
     text = RUN[name](runtime, given)
-    return text if tool.fenced else fence.disarm(text)
+    return text if tool.fenced else render.disarm(text)
 
 
 # --- the tools -----------------------------------------------------------------------------------

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 
 import apsw
 
+from recollect.core import store_key
 from recollect.store.interface import Chosen, Selection
 from recollect.store.sql.bulk import erase_project, erase_selected
 from recollect.store.sql.projects import FIND_PROJECT, LIST_NAMESPACES
 from recollect.store.sql.selection import Choice
-from recollect.store.sqlite.connect import SqliteConnection, translated
+from recollect.store.sqlite.connect import SqliteConnection, translated, unlock
 from recollect.store.sqlite.statements import OPTIMIZE
 
 
@@ -57,6 +58,7 @@ def _opened(path: str) -> Iterator[SqliteConnection]:
     with translated():
         db = SqliteConnection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
+            unlock(db, store_key.key_of(path))
             yield db
         finally:
             db.close()

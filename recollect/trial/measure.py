@@ -20,7 +20,7 @@ from itertools import islice
 from typing import Any
 
 from recollect.core.values import Event, JsonBody
-from recollect.trial.transcripts import Session, prompt_text
+from recollect.trial.transcripts import PastSession, prompt_text
 from recollect.work.paths import base, inside, words_of
 
 FIRST = 5  # so many of the files that are said count
@@ -139,7 +139,7 @@ class TurnDigest:
     commands: set[str] = field(default_factory=set)
 
 
-def digest(session: Session) -> list[TurnDigest]:
+def digest(session: PastSession) -> list[TurnDigest]:
     return [_digest(turn) for turn in session.turns]
 
 
@@ -193,7 +193,7 @@ class Case:
     last_touched: tuple[str, ...]
 
 
-def cases(sessions: Sequence[Session], prompts: int | None = None) -> Iterator[Case]:
+def cases(sessions: Sequence[PastSession], prompts: int | None = None) -> Iterator[Case]:
     """The first prompts of each session of one project, in the order of time."""
     digests = {one.name: digest(one) for one in sessions}
     ending = sorted(sessions, key=lambda one: one.ended)
@@ -213,7 +213,7 @@ def cases(sessions: Sequence[Session], prompts: int | None = None) -> Iterator[C
 
 
 def _cases_of(
-    session: Session,
+    session: PastSession,
     done: Sequence[TurnDigest],
     prompts: int | None,
     files: Counter[str],
@@ -256,7 +256,7 @@ def _new(names: Iterable[str], lower: str, before: Collection[str]) -> tuple[str
 
 
 @dataclass(frozen=True)
-class Mark:
+class PromptMark:
     """How one prompt was answered."""
 
     case: Case
@@ -285,7 +285,7 @@ class Marker:
     def __init__(self) -> None:
         self._said: dict[str, set[str]] = {}
 
-    def mark(self, case: Case, text: str) -> Mark:
+    def mark(self, case: Case, text: str) -> PromptMark:
         said = self._said.setdefault(case.session, set())
         named: dict[str, str] = {}
         lower = case.prompt.lower()
@@ -297,7 +297,7 @@ class Marker:
         files = tuple(named)
         by_now = bool(right & set(files[:FIRST])) or any(_needed(case, one) for one in said)
         said.update(named[name] for name in files[:FIRST])
-        return Mark(case, text, files, right, _commands_named(case, text), by_now)
+        return PromptMark(case, text, files, right, _commands_named(case, text), by_now)
 
 
 def _needed(case: Case, path: str) -> bool:
@@ -345,7 +345,7 @@ class Figures:
     files_right: int
 
 
-def figures(marks: Sequence[Mark]) -> Figures:
+def figures(marks: Sequence[PromptMark]) -> Figures:
     need = [one for one in marks if one.case.need]
     first = [one for one in need if one.case.turn == 0]
     run = [one for one in marks if one.case.run]

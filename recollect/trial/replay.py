@@ -22,7 +22,7 @@ from recollect.extract.watcher import RunFollowUp
 from recollect.hosts.hooks import CONTEXT_CHARS
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.store.interface import Selection
-from recollect.trial.transcripts import ACTOR, Session, prompt_text
+from recollect.trial.transcripts import ACTOR, PastSession, prompt_text
 from recollect.work.turn_work import person_of
 
 WAIT_S = 600.0
@@ -40,7 +40,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedMemories:
     """How many memories of each kind there were in the end, and titles of the weightiest."""
 
     counts: dict[str, int]
@@ -99,9 +99,9 @@ class Replay:
 
     def run(
         self,
-        sessions: Sequence[Session],
+        sessions: Sequence[PastSession],
         prompts: int | None = None,
-        reached: Callable[[Session], None] = lambda session: None,
+        reached: Callable[[PastSession], None] = lambda session: None,
     ) -> Iterator[Answer]:
         """What is said at the prompts of each session, or at its first ones. `reached` is called
         with each session when its turn comes."""
@@ -124,7 +124,7 @@ class Replay:
         for session in ending:  # what would be learned of the last ones
             self._remember(session, stored)
 
-    def learned(self, namespaces: Iterable[str]) -> Learned:
+    def learned(self, namespaces: Iterable[str]) -> LearnedMemories:
         """What there is to show for it in the end; turns are not counted."""
         counts: Counter[str] = Counter()
         found: list[Record] = []
@@ -136,7 +136,7 @@ class Replay:
         counts.update(one.traits.label for one in found)
         found.sort(key=_weight, reverse=True)
         titles = dict.fromkeys(" ".join(one.title.split()) for one in found)
-        return Learned(dict(counts.most_common()), tuple(titles)[:MOST_TITLES])
+        return LearnedMemories(dict(counts.most_common()), tuple(titles)[:MOST_TITLES])
 
     def _records(self, namespace: str) -> Iterator[Record]:
         page = self._runtime.store.records.page(namespace, limit=PAGE)
@@ -145,7 +145,7 @@ class Replay:
             page = self._runtime.store.records.page(namespace, before=page.next, limit=PAGE)
             yield from page.items
 
-    def _ask(self, session: Session, prompts: int | None) -> Iterator[Answer]:
+    def _ask(self, session: PastSession, prompts: int | None) -> Iterator[Answer]:
         for number, turn in enumerate(session.turns[:prompts]):
             self._set_clock(turn[0].valid_time)
             texts = [self._brief(turn, "session-start", "startup")] if number == 0 else []
@@ -169,7 +169,7 @@ class Replay:
         self._runtime.work.fill(question.namespaces)
         return self._recall.recall_now(question).context
 
-    def _remember(self, session: Session, stored: set[str]) -> None:
+    def _remember(self, session: PastSession, stored: set[str]) -> None:
         """The session has ended: all of it is stored, and learned from."""
         if session.name not in stored:
             stored.add(session.name)
@@ -192,7 +192,7 @@ class Replay:
         if self.embeds:
             self._recall.embed_now()
 
-    def _take_back(self, session: Session) -> None:
+    def _take_back(self, session: PastSession) -> None:
         namespace = session.project.namespace
         chosen = self._runtime.store.bulk.erase(
             namespace, Selection(session_id=session.session_id), ACTOR
@@ -211,7 +211,7 @@ def _weight(record: Record) -> tuple[bool, int, float, datetime]:
     return (record.traits.is_belief, record.importance, record.confidence, record.valid_from)
 
 
-def _overlapped(session: Session, later: Sequence[Session]) -> bool:
+def _overlapped(session: PastSession, later: Sequence[PastSession]) -> bool:
     """Whether another session of the project began before this one ended."""
     following = next((one for one in later if one.project.key == session.project.key), None)
     return following is not None and following.started <= session.ended

@@ -13,9 +13,9 @@ from typing import Any
 
 from recollect.core.settings import Settings
 from recollect.trial import measure
-from recollect.trial.measure import Figures, Mark, Marker
-from recollect.trial.replay import Answer, Learned, Replay
-from recollect.trial.transcripts import Session
+from recollect.trial.measure import Figures, Marker, PromptMark
+from recollect.trial.replay import Answer, LearnedMemories, Replay
+from recollect.trial.transcripts import PastSession
 
 PROMPTS = 3  # asked at the start of each session, as the benchmark does
 FEW = 5  # with fewer sessions, rates say little
@@ -23,7 +23,7 @@ BEST, WORST = 2, 1
 
 
 @dataclass(frozen=True)
-class Report:
+class TrialReport:
     sessions: int
     projects: int
     turns: int
@@ -31,9 +31,9 @@ class Report:
     product: Figures
     most_touched: Figures
     last_touched: Figures
-    best: tuple[Mark, ...]
-    worst: tuple[Mark, ...]
-    learned: Learned
+    best: tuple[PromptMark, ...]
+    worst: tuple[PromptMark, ...]
+    learned: LearnedMemories
     embeds: bool  # else it went by words alone
     seconds: float
 
@@ -46,7 +46,7 @@ class Report:
         }
 
 
-def _example(mark: Mark) -> dict[str, Any]:
+def _example(mark: PromptMark) -> dict[str, Any]:
     return {
         "session": mark.case.session,
         "turn": mark.case.turn,
@@ -66,14 +66,14 @@ def log_line(answer: Answer) -> str:
 
 
 def make(
-    sessions: Sequence[Session],
+    sessions: Sequence[PastSession],
     settings: Settings,
     home: str,
     *,
     prompts: int = PROMPTS,
-    reached: Callable[[Session], None] = lambda session: None,
+    reached: Callable[[PastSession], None] = lambda session: None,
     answered: Callable[[Answer], None] = lambda answer: None,
-) -> Report:
+) -> TrialReport:
     """`reached` and `answered` are called while it runs."""
     began = time.monotonic()
     with _replay(sessions, settings, home) as replay:
@@ -84,7 +84,7 @@ def make(
         namespaces = dict.fromkeys(one.project.namespace for one in sessions)
         learned = replay.learned(namespaces)
     product, most, last = Marker(), Marker(), Marker()
-    marks: dict[str, list[Mark]] = {"product": [], "most": [], "last": []}
+    marks: dict[str, list[PromptMark]] = {"product": [], "most": [], "last": []}
     for namespace in namespaces:
         own = [one for one in sessions if one.project.namespace == namespace]
         for case in measure.cases(own, prompts):
@@ -93,7 +93,7 @@ def make(
             marks["most"].append(most.mark(case, ", ".join(case.most_touched)))
             marks["last"].append(last.mark(case, ", ".join(case.last_touched)))
     asked = [one for one in sessions if not one.history_only]
-    return Report(
+    return TrialReport(
         sessions=len(asked),
         projects=len({one.project.namespace for one in asked}),
         turns=sum(len(one.turns) for one in asked),
@@ -110,7 +110,7 @@ def make(
 
 
 @contextmanager
-def _replay(sessions: Sequence[Session], settings: Settings, home: str) -> Iterator[Replay]:
+def _replay(sessions: Sequence[PastSession], settings: Settings, home: str) -> Iterator[Replay]:
     replay = Replay(settings, home, min(one.started for one in sessions))
     try:
         yield replay
@@ -118,17 +118,17 @@ def _replay(sessions: Sequence[Session], settings: Settings, home: str) -> Itera
         replay.close()
 
 
-def best(marks: Sequence[Mark]) -> tuple[Mark, ...]:
+def best(marks: Sequence[PromptMark]) -> tuple[PromptMark, ...]:
     """Where most was named that was then needed, in the fewest tokens; one of a session."""
     right = [one for one in marks if one.first_right or one.commands_right]
     right.sort(key=lambda one: (-len(one.first_right) - len(one.commands_right), len(one.text)))
-    first: dict[str, Mark] = {}
+    first: dict[str, PromptMark] = {}
     for one in right:
         first.setdefault(one.case.session, one)
     return tuple(first.values())[:BEST]
 
 
-def worst(marks: Sequence[Mark]) -> tuple[Mark, ...]:
+def worst(marks: Sequence[PromptMark]) -> tuple[PromptMark, ...]:
     """Where most was said, and nothing of it needed, though something was."""
     wrong = [
         one

@@ -9,19 +9,19 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from recollect.trial.measure import FIRST, Mark
-from recollect.trial.report import FEW, PROMPTS, Report
+from recollect.trial.measure import FIRST, PromptMark
+from recollect.trial.report import FEW, PROMPTS, TrialReport
 
 WIDTH = 80
 _INDENT = "        "
 
 
-def render(report: Report, left_out: int = 0) -> RenderableType:
+def render(report: TrialReport, left_out: int = 0) -> RenderableType:
     """`left_out` sessions were not replayed, to save time."""
     return Group(*_lines(report, left_out))
 
 
-def _lines(report: Report, left_out: int) -> Iterator[RenderableType]:
+def _lines(report: TrialReport, left_out: int) -> Iterator[RenderableType]:
     of = _many(report.projects, "project")
     yield Text.assemble(
         ("What Recollect would have done", "bold"),
@@ -53,7 +53,7 @@ def _lines(report: Report, left_out: int) -> Iterator[RenderableType]:
     yield Text(_footer(report, left_out), style="dim")
 
 
-def _table(report: Report) -> Table:
+def _table(report: TrialReport) -> Table:
     figures = (report.product, report.most_touched, report.last_touched)
     table = Table.grid(padding=(0, 2))
     table.add_column(min_width=31)
@@ -79,7 +79,7 @@ def _table(report: Report) -> Table:
     return table
 
 
-def _example(title: str, mark: Mark) -> Iterator[Text]:
+def _example(title: str, mark: PromptMark) -> Iterator[Text]:
     prompt = " ".join(mark.case.prompt.split())
     colour = "green" if mark.right or mark.commands_right else "red"
     yield _cut(Text.assemble((f"{title:<8}", f"bold {colour}"), f"“{prompt}"), "”")
@@ -105,14 +105,14 @@ def _example(title: str, mark: Mark) -> Iterator[Text]:
     yield _cut(line.append(end))
 
 
-def _learned(report: Report) -> Iterator[Text]:
+def _learned(report: TrialReport) -> Iterator[Text]:
     counts = ", ".join(_many(count, kind) for kind, count in report.learned.counts.items())
     yield _cut(Text.assemble(("Learned ", "bold"), counts or "nothing yet"))
     for title in report.learned.titles[:2]:
         yield _cut(Text(f"{_INDENT}“{title}"), "”")
 
 
-def _footer(report: Report, left_out: int) -> str:
+def _footer(report: TrialReport, left_out: int) -> str:
     took = f"{report.seconds:.0f} s{'' if report.embeds else ', by words alone'}"
     left = f"; {_many(left_out, 'older session')} left out" if left_out else ""
     return f"{took}{left}. Nothing left this machine or was kept."

@@ -48,7 +48,7 @@ class ProjectRoot:
 
 
 @dataclass(frozen=True)
-class Session:
+class PastSession:
     """One transcript: its events by turn. `ended` is when the whole transcript ended, with what
     is left out of it here."""
 
@@ -199,7 +199,7 @@ def _root_of(cwd: str, roots: Sequence[str]) -> str:
 # --- sessions ---
 
 
-def read(sources: Sequence[Source], ignore: Sequence[str] = ()) -> list[Session]:
+def read(sources: Sequence[Source], ignore: Sequence[str] = ()) -> list[PastSession]:
     """Sessions in order of their end. `ignore` is the setting: what is kept out of memory is kept
     out here too."""
     names = Counter(os.path.basename(one.transcript.path) for one in sources)
@@ -224,7 +224,7 @@ def read(sources: Sequence[Source], ignore: Sequence[str] = ()) -> list[Session]
             name = one.transcript.session_id
         turns = _turns(one, new, name)
         if turns:
-            sessions.append(Session(name, one.project, turns, ended, one.history_only))
+            sessions.append(PastSession(name, one.project, turns, ended, one.history_only))
     return sessions
 
 

@@ -26,7 +26,7 @@ MOST_NAMES = 60  # of one turn
 
 
 @dataclass(slots=True)
-class Turn:
+class IndexedTurn:
     """What ranking needs of one turn."""
 
     number: int
@@ -51,7 +51,7 @@ class NameUse:
 
 @dataclass(slots=True)
 class SessionWork:
-    turns: dict[str, Turn] = field(default_factory=dict)
+    turns: dict[str, IndexedTurn] = field(default_factory=dict)
     files: dict[str, set[int]] = field(default_factory=dict)  # by person
 
 
@@ -122,7 +122,7 @@ class ProjectWork:
         self.usual: dict[str, CommandRuns] = {}  # of them, those that several sessions ran
         self.symbols: dict[str, tuple[int, ...]] = {}  # a name -> files that define it
         self.names: dict[str, NameUse] = {}  # by name
-        self.turn: list[Turn | None] = []  # by number; None for one that was replaced
+        self.turn: list[IndexedTurn | None] = []  # by number; None for one that was replaced
         self.words = Postings()  # of turns
         self.path_words = Postings()  # of files
         self.defined_words = Postings()  # of files: the names that they define
@@ -143,7 +143,7 @@ class ProjectWork:
                 del self._renamed[action.path]  # there is a new file of that name
         touched = self._touched(work.actions)
         loose = [one.path for one in work.actions if self._is_loose(one)]
-        turn = Turn(
+        turn = IndexedTurn(
             number=len(self.turn),
             session_id=sys.intern(work.session_id),
             files=tuple(touched),
@@ -222,7 +222,7 @@ class ProjectWork:
         elsewhere = any(session_id in one.sessions for one in self.by_branch.values())
         return session is None or (person in session.files and not elsewhere)
 
-    def touched(self, turn: Turn) -> dict[int, float]:
+    def touched(self, turn: IndexedTurn) -> dict[int, float]:
         """Files of a turn with how much it had to do with each."""
         found: dict[int, float] = {}
         for file, weight in zip(turn.files, turn.weights, strict=True):

@@ -31,7 +31,7 @@ Swap = tuple[int, int]  # the hashes of the old and the new text of an edit
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EffortStep:
     """What counts of one event; small, so that a long session can be held."""
 
     kind: Literal["prompt", "tool", "answer"]
@@ -50,19 +50,19 @@ class SessionEffort:
     corrected_turns: int
 
 
-def step_of(event: Event) -> Step | None:
+def step_of(event: Event) -> EffortStep | None:
     """What counts of an event, if anything."""
     match event.kind, event.body:
         case "prompt", _:
-            return Step("prompt")
+            return EffortStep("prompt")
         case "tool_use", JsonBody(data=dict(call)):
             return _tool_step(call)
         case _, MessageBody(turns=turns) if any(one.role != "user" for one in turns):
-            return Step("answer")
+            return EffortStep("answer")
     return None
 
 
-def effort(steps: Iterable[Step]) -> SessionEffort:
+def effort(steps: Iterable[EffortStep]) -> SessionEffort:
     """What the steps of a session, in order, add up to."""
     turns = -1  # the number of the turn; what comes before the first prompt is in none
     calls = 0
@@ -102,13 +102,13 @@ def effort(steps: Iterable[Step]) -> SessionEffort:
     return SessionEffort(turns + 1, calls_before_edit, failed, len(corrected))
 
 
-def _tool_step(call: dict[str, Any]) -> Step:
+def _tool_step(call: dict[str, Any]) -> EffortStep:
     command = call.get("command")
     line = command if isinstance(command, str) and call.get("class") == "command" else ""
     failed = call.get("failed") is True
     stopped = _was_stopped(call.get("output"))
     edits = call.get("class") == "file-write" and not failed
-    return Step(
+    return EffortStep(
         "tool",
         edits=edits,
         # A search that finds nothing exits with 1 as well, so commands that only look do not count.

@@ -30,7 +30,7 @@ from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Claim, EntityClaim, FactClaim, PreferenceClaim
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import turns_of
-from recollect.inject import fence, render
+from recollect.inject import render
 from recollect.reconcile import knowledge
 from recollect.reconcile.plan import LearningPlan, apply
 
@@ -219,12 +219,12 @@ def verdict(made: World, namespace: str, history: dict[str, Any]) -> HistoryVerd
     session = f"ask-{history['id']}"
     question = RecallQuestion("prompt", history["ask"], (namespace, GLOBAL), session, None, 9500)
     recalled = made.it.recall_now(question)
-    text = fence.parse(recalled.context) or ""
+    text = render.parse(recalled.context) or ""
     start = made.it.recall_now(
         replace(question, trigger="session-start", session_id=f"s-{session}")
     )
     told = [line for line in text.split("\n") if line.startswith("- ")]
-    rules = (fence.parse(start.context) or "").split("\n")
+    rules = (render.parse(start.context) or "").split("\n")
     begun = [line for line in rules if line.startswith(render.RULES)]
     holds = [line for line in told if "(no longer so" not in line and not _dated(line)]
     stale = [

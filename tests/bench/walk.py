@@ -31,6 +31,7 @@ PACKAGE = str(Path(recollect.__file__).parent) + os.sep
 # The threads that work for the answer: the one that asks, the writer's, recall's.
 THREADS = ("MainThread", "recollect-writer", "recollect-recall")
 PROMPT = "why did the retry storm take the billing api down?"
+BEFORE = "what do retries in the billing api need?"  # answers are kept, so it is another question
 PATIENCE_S = 60.0
 MODEL = os.environ.get("RECOLLECT_MODEL_DIR", "")
 
@@ -79,15 +80,16 @@ def running(home: str, project: str) -> Iterator[Runtime]:
     runtime = Runtime(Settings(home=home, actor="ada", reserve_mb=0, model_dir=MODEL))
     try:
         place = runtime.store.projects.resolve(projects.locate(project))
-        runtime.store.records.put(list(memories(projects.namespace("ada", place))))
-        runtime.load_recall()
+        namespace = projects.namespace("ada", place)
+        runtime.store.records.put(list(memories(namespace)))
+        runtime.load_recall().index_cache.fill([namespace, projects.namespace("ada")])
         yield runtime
     finally:
         runtime.close()
 
 
-def prompt(project: str, session: str) -> tuple[frames.Frame, bytes]:
-    said = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": PROMPT,
+def prompt(text: str, project: str, session: str) -> tuple[frames.Frame, bytes]:
+    said = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": text,
             "cwd": project}  # fmt: skip
     frame = frames.Frame(
         ulid=ids.new_ulid(),
@@ -105,7 +107,7 @@ def answered(runtime: Runtime, project: str, walk: Walk | None = None) -> None:
     """One prompt of a new session, again when recall was not ready or not in time."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
-        frame, digest = prompt(project, ids.new_ulid())
+        frame, digest = prompt(PROMPT if walk else BEFORE, project, ids.new_ulid())
         if walk is not None:
             walk.begin()
         reply = runtime.pipeline.frame(

@@ -27,6 +27,8 @@ class Client:
     files: Callable[[str], Files] = lambda url: {}
     # How `/recollect WORDS` is run: model's address, words -> arguments.
     slash: Callable[[str, str], list[str]] | None = None
+    # How the last session is compacted, where that can be asked for without a terminal.
+    compact: Callable[[str], list[str]] | None = None
     has_mcp: bool = True
     shows_command: bool = True  # puts the text of `/recollect` before the model at once
     says_end: bool = True  # headless, it fires its hook for the end of a session
@@ -109,17 +111,32 @@ def _opencode(name: str, package: str, config: str) -> Client:
         first=lambda url, prompt: [*run, prompt],
         again=lambda url, prompt: [*run, "--continue", prompt],
         env=lambda url: {f"{name.upper()}_DISABLE_{one}": "true" for one in switches},
-        files=lambda url: {f".config/{name}/{config}": _opencode_config(url)},
+        files=lambda url: {
+            f".config/{name}/{config}": _opencode_config(url),
+            f".config/{name}/plugins/mine.js": "export const Mine = async () => ({})\n",
+        },
         slash=lambda url, words: [*("run", "--auto", "--command", "recollect"), words],
         tools_late=True,
         says_end=False,
-        noise=".*background dependency install failed.*",  # the registry is out of reach
+        # The registry is out of reach, and so is whoever counts Kilo's users.
+        noise=r'.*(dependency install failed|model fetch error|PostHog|"date": |at async ).*',
     )
 
 
+_CLAUDE_SETTINGS = """\
+{
+  "includeCoAuthoredBy": false,
+  "permissions": {"allow": ["WebSearch"], "deny": []},
+  "hooks": {
+    "Stop": [{"hooks": [{"type": "command", "command": "true"}]}],
+    "PreToolUse": [{"matcher": "Write", "hooks": [{"type": "command", "command": "true"}]}]
+  }
+}
+"""
 _GEMINI_SETTINGS = """\
 {
   // a comment of the user's own, and a hook that is not ours
+  "hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "true", "name": "mine"}]}]},
   "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
   "privacy": {"usageStatisticsEnabled": false},
   "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false}
@@ -127,6 +144,7 @@ _GEMINI_SETTINGS = """\
 """
 _QWEN_SETTINGS = """\
 {
+  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]},
   "security": {"auth": {"selectedType": "openai"}},
   "privacy": {"usageStatisticsEnabled": false},
   "general": {"disableAutoUpdate": true},
@@ -150,9 +168,8 @@ CLIENTS = {
                 "DISABLE_AUTOUPDATER": "1",
                 "DISABLE_TELEMETRY": "1",
             },
-            files=lambda url: {
-                ".claude/settings.json": '{\n  "includeCoAuthoredBy": false\n}\n',
-            },
+            files=lambda url: {".claude/settings.json": _CLAUDE_SETTINGS},
+            compact=lambda url: ["-p", "--continue", "/compact"],
         ),
         Client(
             host="codex",
@@ -162,13 +179,14 @@ CLIENTS = {
             again=_codex("resume", "--last"),
             env=lambda url: {"FAKE_KEY": "fake"},
             files=lambda url: {
+                ".codex/hooks.json": '{"hooks": {"Stop": [{"hooks": []}]}}\n',
                 ".codex/config.toml": (
                     "# mine\ncheck_for_update_on_startup = false\n"
                     "model = 'gpt-5.5'\nmodel_provider = 'fake'\n\n"
                     "[analytics]\nenabled = false\n\n[otel]\nexporter = 'none'\n\n"
                     f"[model_providers.fake]\nname = 'Fake'\nbase_url = '{url}/v1'\n"
                     "env_key = 'FAKE_KEY'\nwire_api = 'responses'\n"
-                )
+                ),
             },
             slash=lambda url, words: _codex()(url, f"$recollect {words}"),
             says_failures=False,
@@ -246,6 +264,7 @@ CLIENTS = {
                 ".pi/agent/settings.json": json.dumps(
                     {"defaultProvider": "fake", "defaultModel": "fake-model"}
                 ),
+                ".pi/agent/extensions/mine.js": "export default function () {}\n",
                 ".pi/agent/models.json": json.dumps({"providers": {"fake": _pi_provider(url)}}),
             },
             has_mcp=False,

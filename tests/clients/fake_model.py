@@ -8,7 +8,7 @@ every request is kept in `requests`. A path that no protocol knows gets 404 and 
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
@@ -91,6 +91,8 @@ class FakeModel:
 
     steps: tuple[Step, ...]
     requests: list[Request] = field(default_factory=list)
+    # Called once, when the first tool of a turn has answered and the next is asked for.
+    in_the_middle: Callable[[], object] | None = None
 
     def __enter__(self) -> "FakeModel":
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
@@ -136,6 +138,9 @@ class FakeModel:
         if state.turn is None or not state.tools:
             known = PROOF.search(json.dumps(body))  # of `recollect doctor --live`
             return known[0] if known else ASIDE
+        if state.results == 1 and (happens := self.in_the_middle):
+            self.in_the_middle = None
+            happens()
         for step in self.steps[state.results :]:
             call = _call(_of_turn(step, state.turn), state.tools)
             if call is not None:

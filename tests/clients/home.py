@@ -161,6 +161,8 @@ class Home:
         )  # fmt: skip
 
     def start_daemon(self, module: str = "recollect.daemon", **more: str) -> None:
+        if self._daemon is not None:
+            self._daemon.wait(timeout=20)  # it was killed
         self._daemon = subprocess.Popen(
             [self._python, "-m", module],
             cwd="/",

@@ -8,6 +8,7 @@ and into what reached the model. Out: a table, what is wrong, and 1 if anything 
 import argparse
 import contextlib
 import difflib
+import functools
 import json
 import re
 import signal
@@ -26,16 +27,41 @@ from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.pieces import GENERATED
 from tests.clients.clients import CLIENTS, Client
 from tests.clients.fake_model import ASIDE, Ask, FakeModel, Shell, Write
-from tests.clients.home import Home, Run, fetch
+from tests.clients.home import REPOSITORY, Home, Run, fetch
 from tests.clients.recalling_daemon import MARK
 from tests.clients.seen import Typed, complaints, wanted
 
 COLUMNS = ("session", "prompt", "tools", "answer", "end")
 MORE = (
-    *("mcp", "hint", "as model", "live proof", "slash command", "same output", "daemon down"),
+    *(
+        "mcp",
+        "tools stable",
+        "hint",
+        "as model",
+        "live proof",
+        "slash command",
+        "same output",
+        "daemon down",
+    ),
+    *("killed", "hung", "compaction"),
     *("injected start", "injected prompt", "injected tool", "visible line"),
     *("own requests", "uninstalled"),
 )
+ON_PAGE = ("version", *COLUMNS, *MORE)
+PAGE = REPOSITORY / "docs" / "reference" / "clients.md"
+INTRODUCTION = """\
+# With the real agents
+
+<!-- Written by python -m tests.clients.run --write -->
+
+What `make clients` saw of each agent: the real program from npm, in a home whose configuration has
+entries of its user's own, against a model on loopback that does what a script says. `yes` after
+`injected` gives how often the text was in the first request of a session and of the resumed one.
+`daemon down`, `killed` and `hung` are turns in which the daemon was not there, or was killed or
+stopped in the middle; every event of them was stored. What an agent cannot do without a terminal,
+or does not have, is empty.
+
+"""
 OURS = (".json", ".jsonc", ".toml", ".js", ".md")
 USAGE = re.compile(r'"skillUsage": *\{\s*"recollect"')  # Claude Code counts its commands
 COMMAND = "Recollect is the memory of this project"
@@ -117,6 +143,7 @@ def prove(client: Client, keep: bool) -> Proof:
         for one in turns:
             alone.append(other.turn(client, its_model.url, one.prompt, again=one.again))
             runs.append(home.turn(client, model.url, one.prompt, again=one.again))
+        _stable(proof, client, model, turns)
         left_alone = {name: _meaning(other, name) for name in client.files(its_model.url)}
         proof.tell_all(captured(home, client, *turns), client)
         found = _differences(client, alone, runs)
@@ -137,6 +164,8 @@ def prove(client: Client, keep: bool) -> Proof:
         if _has_slash_command(home, client):
             _slash_command(proof, client, home, model)
         _daemon_down(proof, client, home, model)
+        _interrupted(proof, client, home, model)
+        _compacted(proof, client, home, model)
         _recalled(proof, client, home, model)
         home.stop_daemon()
         home.recollect("uninstall", "-y", client.host)
@@ -149,6 +178,16 @@ def prove(client: Client, keep: bool) -> Proof:
 def _turns(client: Client, first: str, second: str) -> list[Typed]:
     """A turn and, where the client can do so, a second one in the same session."""
     return [Typed(first), *([Typed(second, again=True)] if client.again else [])]
+
+
+def _stable(proof: Proof, client: Client, model: FakeModel, turns: list[Typed]) -> None:
+    """Our tools are the same in every request of a session: a change would cost the client the
+    whole of its prompt cache."""
+    if client.has_mcp and not client.tools_late:
+        asked = [request.body for one in turns for request in model.asked(one.turn)]
+        tools = [json.dumps([one for one in body.get("tools") or () if "search_memory" in str(one)])
+                 for body in asked]  # fmt: skip
+        proof.tell("tools stable", [] if len({*tools}) == 1 else ["they changed in a session"])
 
 
 def _tools(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
@@ -271,6 +310,48 @@ def _daemon_down(proof: Proof, client: Client, home: Home, model: FakeModel) -> 
     found = captured(home, client, typed)
     told = [f"{column}: {one}" for column, all_ in found.items() for one in all_]
     proof.tell("daemon down", [*told, *_failed(run)], f"{run.seconds:.1f} s")
+    home.stop_daemon()
+
+
+def _interrupted(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    """In the middle of a turn the daemon is killed, or hangs: each hook waits a second at the most,
+    and no event is lost."""
+    for column, number, typed in (
+        ("killed", signal.SIGKILL, Typed("TURN-k1")),
+        ("hung", signal.SIGSTOP, Typed("TURN-k2")),
+    ):
+        home.start_daemon()
+        model.in_the_middle = functools.partial(home.signal_daemon, number)
+        run = home.turn(client, model.url, typed.prompt)
+        if number == signal.SIGSTOP:
+            home.signal_daemon(signal.SIGCONT)
+        elif not home.client.alive():
+            home.start_daemon()  # only the start of a session would do so
+        found = captured(home, client, typed)
+        told = [f"{part}: {one}" for part, all_ in found.items() for one in all_]
+        missed = ["nothing happened"] if model.in_the_middle else []
+        proof.tell(column, [*told, *missed, *_failed(run)], f"{run.seconds:.1f} s")
+        home.stop_daemon()
+
+
+def _compacted(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    """The session is compacted: that is captured, and what was told before is told again."""
+    if client.compact is None:
+        return
+    home.start_daemon("tests.clients.recalling_daemon")
+    home.turn(client, model.url, Typed("TURN-n1").prompt)
+    home.run(client, model.url, client.compact(model.url))
+    home.turn(client, model.url, Typed("TURN-n2").prompt, again=True)
+    signals = [
+        event["body"]["data"].get("signal")
+        for event in home.settled(1, ("TURN-n2",))
+        if event["kind"] == "note"
+    ]
+    found = [] if "compaction" in signals else [f"not captured: {signals}"]
+    asked = model.asked("TURN-n2")
+    if not asked or f"{MARK}-session-start" not in asked[0].text:
+        found.append("what was told at the start is not told again")
+    proof.tell("compaction", found)
     home.stop_daemon()
 
 
@@ -404,6 +485,8 @@ def _meaning(home: Home, name: str) -> Any:
     text = re.sub(r'"updatedAt": "[^"]*"', '"updatedAt": "<time>"', text)  # of Cline's own file
     if path.suffix == ".toml":
         return tomllib.loads(text)
+    if path.suffix not in (".json", ".jsonc"):
+        return text
     return JsonDocument.read(text.encode(), name).plain()
 
 
@@ -480,8 +563,8 @@ def hung_daemon(keep: bool) -> Proof:
 # --- the table -----------------------------------------------------------------------------------
 
 
-def table(proofs: list[Proof]) -> str:
-    heads = ("host", "version", *COLUMNS, *MORE, "seconds", "without")
+def table(proofs: list[Proof], columns: tuple[str, ...] = (*COLUMNS, *MORE)) -> str:
+    heads = ("host", "version", *columns, "seconds", "without")
     rows = [
         heads,
         *((one.name, *(one.cells.get(name, "") for name in heads[1:])) for one in proofs),
@@ -493,6 +576,19 @@ def table(proofs: list[Proof]) -> str:
     )
 
 
+def written(proofs: list[Proof]) -> None:
+    """Put what was found into the page, beside what it says of agents that were not run now."""
+    found = {one.name: [one.name, *(one.cells.get(name, "") for name in ON_PAGE)] for one in proofs}
+    old = PAGE.read_text().splitlines() if PAGE.exists() else []
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in old if "|" in line]
+    kept = {row[0]: row for row in rows[2:] if len(row) == len(ON_PAGE) + 1}
+    names = [*CLIENTS, *ALONE, *{one.name for one in proofs}]
+    told = kept | found
+    lines = [f"| {' | '.join(('agent', *ON_PAGE))} |", f"|{'---|' * (len(ON_PAGE) + 1)}"]
+    lines += [f"| {' | '.join(told[name])} |" for name in dict.fromkeys(names) if name in told]
+    PAGE.write_text(INTRODUCTION + "\n".join(lines) + "\n")
+
+
 ALONE = {"two": two_at_once, "guest": copilot_beside_claude, "hung": hung_daemon}
 
 
@@ -500,6 +596,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="*", choices=[*CLIENTS, *ALONE, []])
     parser.add_argument("--keep", action="store_true", help="keep the homes, to look into them")
+    parser.add_argument("--write", action="store_true", help=f"write the table to {PAGE.name}")
     chosen = parser.parse_args()
     proofs = []
     for name in chosen.what or [*CLIENTS, *ALONE]:
@@ -509,6 +606,8 @@ def main() -> int:
             print(f"{proof.name}: {one}")
         print(table([proof]), flush=True)
     print(table(proofs))
+    if chosen.write:
+        written(proofs)
     return 1 if any(proof.wrong for proof in proofs) else 0
 
 

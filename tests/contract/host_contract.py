@@ -110,7 +110,7 @@ def missing(host: str) -> list[str]:
     hooked = bool(known.hooks or known.prompts)
     if hooked and not any(draft.tool for capture in captures for draft in capture.drafts):
         lacking.append(f"{host} has no recorded tool call in {folder}")
-    if hooked and not any(capture.signal == "stop" for capture in captures):
+    if known.prompts and not any(capture.signal == "stop" for capture in captures):
         lacking.append(f"{host} has no recorded end of a turn in {folder}")
     if hooked and not os.path.exists(_golden_path(host)):
         lacking.append(f"{host} has no golden file: python -m tests.contract.host_contract")

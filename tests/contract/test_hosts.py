@@ -148,7 +148,7 @@ def test_a_folder_has_the_name_of_its_host(host: str) -> None:
 
 def test_hosts_that_run_claudes_hooks_are_asked_the_surest_first() -> None:
     guests = [one.name for one in hooks.guests("claude-code")]
-    assert guests == ["cursor", "devin-cli", "copilot"]
+    assert guests == ["continue-cli", "cursor", "devin-cli", "copilot"]
 
 
 def test_no_payload_is_claimed_by_two_hosts_that_are_recognised_alike() -> None:

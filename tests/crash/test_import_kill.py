@@ -26,9 +26,10 @@ KILLS = 20
 
 
 def person(home: pathlib.Path) -> None:
-    """Six hosts, three sessions each, and a repository's worth of projects that are gone."""
+    """All hosts, three sessions each (one where they share a database), in projects that are
+    gone."""
     for name, make in MAKERS.items():
-        for number in range(3 if name != "opencode" else 1):
+        for number in range(1 if name in ("opencode", "kilo") else 3):
             make(home, f"/gone/project{number}", f"{name}-{number}")
 
 

@@ -2,6 +2,7 @@
 `make clients`; the words are ours). Each host's maker writes the same two turns."""
 
 import json
+import os
 import pathlib
 import sqlite3
 from collections.abc import Callable
@@ -252,8 +253,14 @@ def _opencode_turns(cwd: str) -> list[tuple[int, str, list[dict[str, Any]]]]:
     ]  # fmt: skip
 
 
-def opencode(home: pathlib.Path, cwd: str, session: str = "ses_c0ffee00") -> pathlib.Path:
-    path = home / ".local" / "share" / "opencode" / "opencode.db"
+def kilo(home: pathlib.Path, cwd: str, session: str = "ses_c0ffee11") -> pathlib.Path:
+    return opencode(home, cwd, session, name="kilo")
+
+
+def opencode(
+    home: pathlib.Path, cwd: str, session: str = "ses_c0ffee00", name: str = "opencode"
+) -> pathlib.Path:
+    path = home / ".local" / "share" / name / f"{name}.db"
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path)
     db.executescript(_OPENCODE)
@@ -262,14 +269,14 @@ def opencode(home: pathlib.Path, cwd: str, session: str = "ses_c0ffee00") -> pat
     db.execute(session_row, (f"{session}-sub", session, cwd, millis(0), millis(14)))
     for number, role, parts in _opencode_turns(cwd):
         data = {"role": role, "time": {"created": millis(number), "completed": millis(number)}}
-        key = f"msg_{number:03d}"
+        key = f"msg_{name[0]}{number:03d}"
         stamp = (millis(number), millis(number))
         db.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)",
                    (key, session, *stamp, json.dumps(data)))  # fmt: skip
         for at_, part in enumerate(parts):
             db.execute(
                 "INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)",
-                (f"prt_{number:03d}_{at_}", key, session, *stamp, json.dumps(part)),
+                (f"prt_{name[0]}{number:03d}_{at_}", key, session, *stamp, json.dumps(part)),
             )
     db.commit()
     db.close()
@@ -296,6 +303,133 @@ def opencode_files(home: pathlib.Path, cwd: str, session: str = "ses_0ldf11es") 
     return put(f"session/project/{session}", about)
 
 
+def _blocks(cwd: str) -> list[tuple[int, str, list[dict[str, Any]]]]:
+    """The two turns as messages of a role with blocks, as Anthropic's API has them."""
+
+    def text(said: str) -> dict[str, Any]:
+        return {"type": "text", "text": said}
+
+    def use(number: int, name: str, given: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "tool_use", "id": f"t{number}", "name": name, "input": given}
+
+    def result(of: int, output: Any, **more: Any) -> dict[str, Any]:
+        return {"type": "tool_result", "tool_use_id": f"t{of}", "content": output, **more}
+
+    return [
+        (0, "user", [text(PROMPTS[0])]),
+        (3, "assistant", [text(ASIDE), use(3, "Bash", {"command": COMMAND})]),
+        (5, "user", [result(3, "declined")]),
+        (7, "assistant", [use(7, "Bash", {"command": FAILING})]),
+        (8, "user", [result(7, "Exit code 1", is_error=True)]),
+        (9, "assistant", [text(ANSWERS[0])]),
+        (11, "user", [text(PROMPTS[1])]),
+        (12, "assistant", [use(12, "Write", {"file_path": notes(cwd), "content": "clock"})]),
+        (13, "user", [result(12, "File created")]),
+        (14, "assistant", [text(ANSWERS[1])]),
+    ]
+
+
+def factory_droid(home: pathlib.Path, cwd: str, session: str = "c0ffee00-droid") -> pathlib.Path:
+    lines: list[dict[str, Any]] = [{"type": "session_start", "id": session, "cwd": cwd}]
+    for number, role, parts in _blocks(cwd):
+        message = {"role": role, "content": parts}
+        lines.append({"type": "message", "id": f"{number}", "timestamp": at(number),
+                      "message": message})  # fmt: skip
+    return write_lines(home / ".factory" / "sessions" / "shop" / f"{session}.jsonl", lines)
+
+
+def cline(home: pathlib.Path, cwd: str, session: str = "1794966630087_mtgwn") -> pathlib.Path:
+    folder = home / ".cline" / "data" / "sessions" / session
+    folder.mkdir(parents=True)
+    about = {"session_id": session, "cwd": cwd, "started_at": at(0), "ended_at": at(14)}
+    (folder / f"{session}.json").write_text(json.dumps(about))
+    messages = []
+    for number, role, parts in _blocks(cwd):
+        typed = [
+            {**part, "text": f'<user_input mode="act">{part["text"]}</user_input>'}
+            if role == "user" and part["type"] == "text"
+            else part
+            for part in parts
+        ]
+        messages.append({"id": f"m{number}", "role": role, "content": typed, "ts": millis(number)})
+    hook = [{"type": "text", "text": '<hook_context source="PreToolUse">no</hook_context>'}]
+    messages.insert(3, {"id": "hook", "role": "user", "content": hook, "ts": millis(5)})
+    path = folder / f"{session}.messages.json"
+    path.write_text(json.dumps({"version": 1, "sessionId": session, "messages": messages}))
+    return path
+
+
+def cline_task(home: pathlib.Path, cwd: str) -> pathlib.Path:
+    """As the extension keeps one, without ids and times."""
+    code = home / ".config" / "Code" / "User" / "globalStorage" / "saoudrizwan.claude-dev"
+    messages = [{"role": role, "content": parts} for _, role, parts in _blocks(cwd)]
+    where = f"<environment_details>\n# Current Working Directory ({cwd}) Files\n"
+    said = f"<task>\n{PROMPTS[0]}\n</task>\n\n{where}</environment_details>"
+    messages[0]["content"] = [{"type": "text", "text": said}]
+    messages[6]["content"] = [{"type": "text", "text": f"<feedback>{PROMPTS[1]}</feedback>"}]
+    path = code / "tasks" / str(millis(0)) / "api_conversation_history.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(messages))
+    os.utime(path, (millis(14) / 1000, millis(14) / 1000))
+    return path
+
+
+def pi(home: pathlib.Path, cwd: str, session: str = "c0ffee00-pi") -> pathlib.Path:
+    def line(number: int, kind: str, **more: Any) -> dict[str, Any]:
+        return {"type": kind, "id": f"{number:08x}", "timestamp": at(number), **more}
+
+    lines = [line(0, "session", version=3, cwd=cwd) | {"id": session}]
+    lines.append(line(0, "custom_message", customType="recollect", content="told", display=False))
+    for number, role, parts in _blocks(cwd):
+        for part in parts:
+            message: dict[str, Any] = {"role": role, "content": [part]}
+            if part["type"] == "tool_use":
+                call = {"type": "toolCall", "id": part["id"], "name": part["name"].lower()}
+                given = {name.replace("file_path", "path"): value
+                         for name, value in part["input"].items()}  # fmt: skip
+                message["content"] = [{**call, "arguments": given}]
+            elif part["type"] == "tool_result":
+                message = {
+                    "role": "toolResult", "toolCallId": part["tool_use_id"], "toolName": "bash",
+                    "content": [{"type": "text", "text": part["content"]}],
+                    "isError": part.get("is_error", False),
+                }  # fmt: skip
+            lines.append(line(number, "message", message=message))
+    return write_lines(home / ".pi" / "agent" / "sessions" / "--shop--" / f"{session}.jsonl", lines)
+
+
+def continue_cli(home: pathlib.Path, cwd: str, session: str = "c0ffee00-cn") -> pathlib.Path:
+    """Without times: the session's own and that of the file are all there is."""
+    outputs = {part["tool_use_id"]: part for _, role, parts in _blocks(cwd) for part in parts
+               if part["type"] == "tool_result"}  # fmt: skip
+    history = []
+    for _, role, parts in _blocks(cwd):
+        texts = [part["text"] for part in parts if part["type"] == "text"]
+        states = [
+            {
+                "toolCallId": part["id"],
+                "toolCall": {"function": {"name": part["name"],
+                                          "arguments": json.dumps(part["input"])}},
+                "status": "errored" if outputs[part["id"]].get("is_error") else "done",
+                "output": [{"content": outputs[part["id"]]["content"]}],
+            }
+            for part in parts if part["type"] == "tool_use"
+        ]  # fmt: skip
+        if texts or states:
+            message = {"role": role, "content": "".join(texts)}
+            history.append({"message": message, "contextItems": [], "toolCallStates": states})
+    folder = home / ".continue" / "sessions"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{session}.json"
+    path.write_text(json.dumps(
+        {"sessionId": session, "workspaceDirectory": cwd, "history": history}))  # fmt: skip
+    os.utime(path, (millis(14) / 1000, millis(14) / 1000))
+    index = folder / "sessions.json"
+    about = json.loads(index.read_text()) if index.exists() else []
+    index.write_text(json.dumps([*about, {"sessionId": session, "dateCreated": str(millis(0))}]))
+    return path
+
+
 MAKERS: dict[str, Callable[..., pathlib.Path]] = {
     "claude-code": claude_code,
     "codex": codex,
@@ -303,4 +437,9 @@ MAKERS: dict[str, Callable[..., pathlib.Path]] = {
     "copilot": copilot,
     "qwen": qwen,
     "opencode": opencode,
+    "kilo": kilo,
+    "pi": pi,
+    "cline": cline,
+    "continue-cli": continue_cli,
+    "factory-droid": factory_droid,
 }

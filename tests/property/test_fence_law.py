@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.capture.foreign import strip_foreign
-from recollect.inject import fence
+from recollect.inject import render
 from tests.fakes.growth import assert_linear
 from tests.torture import leaks
 
@@ -21,8 +21,8 @@ PIECES = [
 
 
 def check(text: str) -> None:
-    block = fence.wrap(fence.disarm(text))
-    assert fence.parse(block) == text
+    block = render.wrap(render.disarm(text))
+    assert render.parse(block) == text
     inner = block.split("\n", 1)[1].rsplit("\n", 1)[0]
     lowered = inner.lower()
     for invisible in ("\u200b", "\u00ad", " ", "\t", "\n"):
@@ -68,7 +68,7 @@ def test_no_hosts_tag_and_no_mark_of_a_chat_template_is_left_whole() -> None:
     ],
 )  # fmt: skip
 def test_ordinary_code_is_left_as_it_is(text: str) -> None:
-    assert fence.disarm(text) == text
+    assert render.disarm(text) == text
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_ordinary_code_is_left_as_it_is(text: str) -> None:
 def test_disarming_takes_time_by_the_length_of_the_text(unit: str) -> None:
     def work(size: int) -> Callable[[], object]:
         text = unit * (size // len(unit)) + "<" + unit[1:] * size
-        return lambda: fence.disarm(text)
+        return lambda: render.disarm(text)
 
     assert_linear(work, 10_000)
 
@@ -90,4 +90,4 @@ def test_what_is_not_ours_is_not_parsed() -> None:
         '<recollect id="a">\nfoo\n</recollect id="b">',
         "<recollect>\n</recollect>",
     ):
-        assert fence.parse(text) is None
+        assert render.parse(text) is None

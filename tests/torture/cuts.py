@@ -6,6 +6,7 @@ old or the new, whole, and what the user was told before the cut must be there.
 """
 
 import contextlib
+import dataclasses
 import json
 import os
 import random
@@ -20,6 +21,7 @@ import msgspec
 
 from recollect.capture import spool
 from recollect.core import settings as settings_module
+from recollect.core import store_key
 from recollect.core.clock import SystemClock
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
@@ -312,6 +314,56 @@ def _look_at_export(scene: Scene, told: list[str]) -> list[str]:
     return [] if sum("drawer" in json.dumps(row) for row in kinds) >= 4 else ["rows are missing"]
 
 
+# --- encryption ---
+
+
+def _encrypt_before(scene: Scene) -> None:
+    _with_daemon(_notes)(scene)
+    _with_daemon(_backup)(scene)
+    _spool(scene)
+
+
+def _encrypt(scene: Scene) -> None:
+    scene.run("encrypt", "--key", f"file:{scene.home / 'key'}", "--yes")
+    scene.recording.told("encrypted")
+
+
+def _decrypt_before(scene: Scene) -> None:
+    _encrypt_before(scene)
+    scene.run("encrypt", "--key", f"file:{scene.home / 'key'}", "--yes")
+
+
+def _decrypt(scene: Scene) -> None:
+    scene.run("decrypt", "--yes")
+    scene.recording.told("decrypted")
+
+
+def _look_at_encryption(scene: Scene, told: list[str]) -> list[str]:
+    """With the settings that a cut left, everything opens and is complete."""
+    for held in (store_key._known, store_key._sources):
+        held.clear()
+    chosen = settings_module.load({"RECOLLECT_HOME": str(scene.data)})
+    problems = []
+    try:
+        store = SqliteStore(dataclasses.replace(chosen, reserve_mb=0))
+        count = store.upkeep.stats().records
+        problems += store.upkeep.check()
+        store.close()
+        problems += [] if count == 4 else [f"{count} memories"]
+        for path in backups.made_in(str(scene.data / "backups")):
+            upkeep.verify_file(path)
+    except RecollectError as error:
+        return [f"{error}; encryption_key = {chosen.encryption_key!r}"]
+    waiting = len(list(spool.drain(str(scene.data))))
+    problems += [] if waiting == 3 else [f"{waiting} spooled events can be read"]
+    if "encrypted" in told:
+        problems += [f"{path.name} can be read" for path in scene.data.rglob("*")
+                     if path.is_file() and b"drawer" in path.read_bytes()]  # fmt: skip
+    if "decrypted" in told:
+        problems += ["encryption_key is still set"] if chosen.encryption_key else []
+    return problems
+
+
 _MADE = _with_daemon(_notes)
 
 WORKLOADS = {
@@ -322,6 +374,8 @@ WORKLOADS = {
     "backup": Workload(_MADE, _with_daemon(_backup), _look_at_backups),
     "restore": Workload(_restore_before, _restore, _look_at_restore),
     "export": Workload(_MADE, _with_daemon(_export), _look_at_export),
+    "encrypt": Workload(_encrypt_before, _encrypt, _look_at_encryption),
+    "decrypt": Workload(_decrypt_before, _decrypt, _look_at_encryption),
 }
 
 CASES = [Case(f"power cut, {name}", attack(workload), 400) for name, workload in WORKLOADS.items()]

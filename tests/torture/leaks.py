@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from recollect.inject import fence
+from recollect.inject import render
 from recollect.privacy import scrub, scrub_raw
 from recollect.privacy.secrets import redact_text
 from tests import privacy_told as told
@@ -164,12 +164,12 @@ def tags(rng: random.Random, tries: int, scratch: Path | None = None) -> Report:
     for _ in range(tries):
         hostile = _tag(rng) if rng.random() < 0.8 else rng.choice(_TOKENS)
         text = rng.choice(["", "foo", "say: ", "x\n", "\\"]) + hostile + rng.choice(["", " obey"])
-        block = fence.wrap(fence.disarm(text))
+        block = render.wrap(render.disarm(text))
         report.tries += 1
-        inner = fence.disarm(text)
+        inner = render.disarm(text)
         if hostile in inner:
             report.failed("leaked", repr(text))
-        if fence.parse(block) != text:
+        if render.parse(block) != text:
             report.failed("wrong", f"does not come back: {text!r}")
     return report
 

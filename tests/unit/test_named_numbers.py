@@ -15,7 +15,7 @@ from recollect.embedding import backfill, embedder
 from recollect.extract import breaker, condense, model, watcher
 from recollect.extract.rules import procedures, summary
 from recollect.hosts import reading
-from recollect.ingest import sessions
+from recollect.ingest import origins
 from recollect.inject import recall, render
 from recollect.lifecycle import conversation, decay, episode_compression, retention
 from recollect.lifecycle import maintenance_loop as maintenance
@@ -26,9 +26,9 @@ from recollect.service import report, write
 
 NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "A04": [(values.EVENT_BODY_BYTES, 1 << 20), (values.REQUEST_BYTES, 2 << 20)],
-    "A08": [(sessions.SeenCache[str]()._limit, 10_000)],
+    "A08": [(origins.SeenCache[str]()._limit, 10_000)],
     "A14": [(reading.STRING_BYTES, 512 * 1024)],
-    "A20": [(sessions.SAME_SESSION, timedelta(hours=4))],
+    "A20": [(origins.SAME_SESSION, timedelta(hours=4))],
     "A33": [(summary.MOST_TURNS, 50), (summary.MOST_DONE, 3)],
     "A34": [(summary.MOST_FILES, 20), (write.CHECKPOINT_FILES, 20)],
     "B05": [(oslayer.DIRECTORY_MODE, 0o700), (oslayer.FILE_MODE, 0o600)],

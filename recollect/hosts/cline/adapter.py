@@ -83,7 +83,7 @@ class ClineAdapter(Adapter):
             pick(told, "input") or call.get("parameters"),  # the CLI's own, before it made texts
             output,
             call=word(told, "id"),
-            failed=success is False or _any_failed(output) or None,
+            failed=True if success is False else None,
         )
 
     def on_stop(self, reading: Reading) -> Capture:
@@ -110,12 +110,6 @@ def typed(message: Data) -> str:
     """What the user typed, of a message of the CLI; empty when it is another's."""
     found = TYPED.fullmatch(text_parts(message.get("content")).strip())
     return found[1] if found and message.get("role") == "user" else ""
-
-
-def _any_failed(output: Any) -> bool:
-    """Of the commands that the CLI's one call may run."""
-    parts = output if isinstance(output, list) else []
-    return any(isinstance(one, dict) and one.get("success") is False for one in parts)
 
 
 def _cli_session(data: Data) -> str:

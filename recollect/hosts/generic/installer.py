@@ -19,7 +19,7 @@ from recollect.hosts.rules import RULES, RULES_REASON
 
 
 @dataclass(frozen=True)
-class Program:
+class McpProgram:
     """Where a program keeps its MCP servers: of the user, of a project, and under which key."""
 
     folder: str  # below the user's configuration or home; it shows that the program is here
@@ -29,13 +29,15 @@ class Program:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-VS_CODE = Program("Code/User", "mcp.json", ".vscode/mcp.json", "servers", {"type": "stdio"})
+VS_CODE = McpProgram("Code/User", "mcp.json", ".vscode/mcp.json", "servers", {"type": "stdio"})
 CONFIGURED = (
-    Program("zed", "settings.json", ".zed/settings.json", "context_servers", {"source": "custom"}),
-    Program("amp", "settings.json", ".amp/settings.json", "amp.mcpServers"),
-    Program("crush", "crush.json", ".crush.json", "mcp", {"type": "stdio"}),
+    McpProgram(
+        "zed", "settings.json", ".zed/settings.json", "context_servers", {"source": "custom"}
+    ),
+    McpProgram("amp", "settings.json", ".amp/settings.json", "amp.mcpServers"),
+    McpProgram("crush", "crush.json", ".crush.json", "mcp", {"type": "stdio"}),
 )
-JUNIE = Program(".junie", "mcp/mcp.json", ".junie/mcp/mcp.json")
+JUNIE = McpProgram(".junie", "mcp/mcp.json", ".junie/mcp/mcp.json")
 
 
 class GenericInstaller(Installer):
@@ -82,7 +84,7 @@ class GenericInstaller(Installer):
         return list(dict.fromkeys([*([named] if named else []), *filter(os.path.exists, ours)]))
 
 
-def _found(context: Context) -> list[tuple[str, Program]]:
+def _found(context: Context) -> list[tuple[str, McpProgram]]:
     """The MCP configuration of each program that is here."""
     all_programs = (VS_CODE, *CONFIGURED, JUNIE)
     if context.in_project:
@@ -103,7 +105,7 @@ def _found(context: Context) -> list[tuple[str, Program]]:
     ]
 
 
-def _server(path: str, program: Program, context: Context) -> JsonFile:
+def _server(path: str, program: McpProgram, context: Context) -> JsonFile:
     server = Server((program.key, SERVER), context.server(**program.extra))
     return JsonFile(path, "the MCP server", (server,))
 

@@ -35,7 +35,7 @@ class OneBelief(Value, frozen=True, kw_only=True):
     record_id: RecordName
 
 
-class Decision(Value, frozen=True, kw_only=True):
+class DecisionReason(Value, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
@@ -82,12 +82,12 @@ def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
     return Beliefs(items=items, titles=beliefs.titles(runtime, items))
 
 
-def keep(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:
+def keep(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:
     belief_id = resolve(runtime, asked.record_id)
     return _decided(runtime, belief_id, beliefs.keep(runtime, belief_id, reason=given.reason))
 
 
-def drop(runtime: ServerRuntime, asked: OneBelief, given: Decision) -> Decided:
+def drop(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:
     belief_id = resolve(runtime, asked.record_id)
     return _decided(runtime, belief_id, beliefs.drop(runtime, belief_id, given.reason))
 
@@ -139,11 +139,11 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/keep", "A belief that waits, or ended, holds.",
-        keep, Decided, OneBelief, Decision,
+        keep, Decided, OneBelief, DecisionReason,
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/drop", "A belief does not hold.",
-        drop, Decided, OneBelief, Decision,
+        drop, Decided, OneBelief, DecisionReason,
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/correct", "Another text holds instead of a belief.",

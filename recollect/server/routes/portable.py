@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, field
 from starlette.responses import Response, StreamingResponse
 
-from recollect.core import projects
+from recollect.core import projects, store_key
 from recollect.core.errors import BadInput, Conflict
 from recollect.core.kinds import RecordKind
 from recollect.core.values import Moment, Name, RecordName, Value
@@ -44,8 +44,10 @@ class ImportBody(Value, frozen=True, kw_only=True):
     most_commits: Annotated[int, Meta(ge=1, le=100_000)] = 2000
     dry_run: bool = False
     llm: bool = False
+    keys: Annotated[str, Meta(max_length=4096)] = ""  # of encrypted exports, from the command line
 
     def request(self) -> ImportRequest:
+        store_key.take_over(self.keys.encode())
         given = [*self.sources, self.project or "", self.home or "", self.directory or ""]
         if any("\0" in one for one in [*given, *self.env.values()]):
             raise BadInput("a path cannot hold NUL", field="sources")

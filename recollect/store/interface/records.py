@@ -152,5 +152,8 @@ class Vectors(Protocol):
         """Memories nearest in meaning by an index of the backend's own, each with its cosine, best
         first; a memory may come with several parts. Nothing when the backend is not `indexed`."""
 
+    def count(self, namespace: str, model: str) -> int:
+        """How many memories have a vector of this model."""
+
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         """Memories that have no vector of this model, oldest first."""

@@ -53,8 +53,11 @@ class PostgresVectors(SqlVectors):
     def nearest(
         self, namespace: str, model: str, vector: bytes, limit: int
     ) -> list[tuple[str, float]]:
+        wanted = near(vector)
+        if wanted is None:
+            return []  # the server's index holds vectors of the default length
         with self._server.reader() as db:
-            values = {"namespace": namespace, "model": model, "near": near(vector), "limit": limit}
+            values = {"namespace": namespace, "model": model, "near": wanted, "limit": limit}
             return [(owner, 1.0 - distance) for owner, distance in db.run(own.FIND_NEAREST, values)]
 
 

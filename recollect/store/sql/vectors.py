@@ -69,6 +69,10 @@ SELECT {_RECORD_R} FROM memory_records AS r
           AND e.source_kind = 'record' AND e.source_id = r.record_id)
  ORDER BY r.created_at, r.record_id LIMIT $limit
 """)
+COUNT_VECTORS = both("""
+SELECT count(DISTINCT source_id) FROM embeddings
+ WHERE namespace = $namespace AND model = $model AND source_kind = 'record'
+""")
 DELETE_VECTORS = both("""
 DELETE FROM embeddings
  WHERE namespace = $namespace AND source_kind = $source_kind AND source_id = $source_id
@@ -97,6 +101,10 @@ class SqlVectors:
         self, namespace: str, model: str, vector: bytes, limit: int
     ) -> list[tuple[str, float]]:
         return []
+
+    def count(self, namespace: str, model: str) -> int:
+        ((found,),) = self._engine.rows(COUNT_VECTORS, {"namespace": namespace, "model": model})
+        return int(found)
 
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         values = {"namespace": namespace, "model": model, "limit": limit}

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import apsw
 
+from recollect.core import store_key
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.errors import DamagedDatabase, NotADatabase
 from recollect.core.settings import Settings
@@ -38,7 +39,7 @@ from recollect.store.sqlite.writer import Reserve, Writer
 
 T = TypeVar("T")
 
-DATABASE = "recollect.db"
+DATABASE = store_key.DATABASE
 
 
 class OnlyWriter:
@@ -71,12 +72,14 @@ class SqliteStore(Store):
     ) -> None:
         path = settings.path(DATABASE)
         ledger = Ledger(settings.path(NAME), clock)
-        connection = _opened(path, vfs, ledger.mark)
+        connection = _opened(path, vfs, ledger.mark, settings)
         try:
             doing("bringing the database up to date")
             with translated():
                 migrate(connection, clock)
                 ledger.open(connection)
+            with contextlib.suppress(OSError):  # a full disk; hooks then do without
+                store_key.write_public_key(settings.directory, store_key.key_of(path))
         except BaseException:
             with contextlib.suppress(apsw.Error):  # what went wrong before is the reason
                 connection.close()
@@ -135,10 +138,13 @@ class SqliteStore(Store):
         self._lock.release()
 
 
-def _opened(path: str, vfs: str | None, known: Mark) -> SqliteConnection:
+def _opened(path: str, vfs: str | None, known: Mark, settings: Settings) -> SqliteConnection:
     refuse_emptied(path, known)
+    source = settings.encryption_key
+    store_key.use(source)
+    key = store_key.make(source) if source and not store_key.is_there(path) else None
     try:
-        return open_writer(path, vfs, lambda db: refuse_less(db, path, known))
+        return open_writer(path, vfs, lambda db: refuse_less(db, path, known), key)
     except NotADatabase as error:
         if not known.commits:
             raise

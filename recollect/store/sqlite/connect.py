@@ -6,12 +6,14 @@ ours, is damaged, too new, or cannot be written gives the error of that name, an
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apsw
 
-from recollect.core import errors, oslayer
+from recollect.core import errors, oslayer, store_key
+from recollect.core.store_key import StoreKey
 from recollect.store.directory import NO_ROOM, refused
 from recollect.store.sql.connection import NO_VALUES, AlreadyThere, BadValue, ConstraintFailed
 from recollect.store.sql.statement import Statement
@@ -49,6 +51,7 @@ class SqliteConnection(apsw.Connection):
 
 APPLICATION_ID = 0x52434C54  # "RCLT" in the file's header
 BUSY_MS = 5000
+CIPHER = "chacha20"  # with Poly1305: a changed page is refused, not read
 
 _MEANINGS: tuple[tuple[type[apsw.Error], type[errors.StoreError]], ...] = (
     (apsw.FullError, errors.DiskFull),
@@ -81,9 +84,15 @@ def explained(error: apsw.Error, system_errno: int = 0) -> errors.StoreError:
 
 
 @contextlib.contextmanager
-def translated() -> Iterator[None]:
+def translated(key: StoreKey | None = None) -> Iterator[None]:
+    """SQLite's errors in our words. With the key of an encrypted file, which was recognised by its
+    header: what is no database then is a damaged one."""
     try:
         yield
+    except apsw.NotADBError as error:
+        if key is not None:
+            raise errors.DamagedDatabase("the first page of the database is damaged") from error
+        raise explained(error) from error
     except apsw.Error as error:
         raise explained(error) from error
     except UnicodeDecodeError as error:
@@ -94,13 +103,17 @@ def open_writer(
     path: str,
     vfs: str | None = None,
     check: Callable[[apsw.Connection], None] = lambda db: None,
+    key: StoreKey | None = None,
 ) -> SqliteConnection:
-    """The one connection that writes. Creates the file (0600) when there is none. `check` looks at
-    the database before anything is changed, and may refuse it."""
+    """The one connection that writes. Creates the file (0600) when there is none, encrypted with
+    the key, if there is one. `check` looks at the database before anything is changed, and may
+    refuse it."""
     _prepare_file(path)
-    with translated():
+    key = store_key.key_of(path) or key
+    with translated(key):
         connection = SqliteConnection(path, vfs=vfs)
         try:
+            unlock(connection, key)
             connection.set_busy_timeout(BUSY_MS)
             # Until we know that the file is ours to change, closing must not change it either.
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -126,13 +139,34 @@ def open_writer(
 
 def open_reader(path: str, vfs: str | None = None) -> SqliteConnection:
     """A connection that cannot write."""
-    with translated():
+    key = store_key.key_of(path)
+    with translated(key):
         connection = SqliteConnection(path, flags=apsw.SQLITE_OPEN_READONLY, vfs=vfs)
+        unlock(connection, key)
         connection.set_busy_timeout(BUSY_MS)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # that is the writer's
         connection.pragma("query_only", True)
         connection.pragma("cache_size", -4 << 10)
     return connection
+
+
+def unlock(connection: apsw.Connection, key: StoreKey | None) -> None:
+    """Let a connection that has not read anything yet use an encrypted file. The key is used as it
+    is: stretching a passphrase was done before, and every reader would pay for it here."""
+    if key is not None:
+        raw = raw_key(key)
+        connection.pragma("cipher", CIPHER)
+        connection.pragma("hexkey", raw)
+
+
+def raw_key(key: StoreKey) -> str:
+    if not hasattr(apsw, "mc_version"):
+        raise errors.StoreLocked(
+            "the store cannot be encrypted or opened: the installed apsw has no cipher; another "
+            "package brought it in place of apsw-sqlite3mc",
+            hint=f"{sys.executable} -m pip install --force-reinstall apsw-sqlite3mc",
+        )
+    return (b"raw:" + key.database + key.header).hex()
 
 
 def _fold_log(connection: apsw.Connection) -> None:
@@ -152,7 +186,7 @@ def _prepare_file(path: str) -> None:
         return  # a first page that was torn is not the last word: the journal has the old one
     with open(path, "rb") as file:
         header = file.read(16)
-    if header and header != b"SQLite format 3\x00":
+    if header and header != b"SQLite format 3\x00" and not header.startswith(store_key.MAGIC):
         raise errors.NotADatabase(f"{path} is not a SQLite database")
 
 
@@ -193,12 +227,6 @@ def last_numbers(db: apsw.Connection) -> Numbers:
 def last_event(db: apsw.Connection) -> int:
     last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get
     return last or 0
-
-
-def count_commit(db: apsw.Connection, number: int) -> None:
-    """Write the number of the commit that is about to be made into the file's header: a page of the
-    log, and no table."""
-    db.execute(f"PRAGMA user_version = {min(number, 2**31 - 1)}")
 
 
 def counted(db: apsw.Connection) -> Held:

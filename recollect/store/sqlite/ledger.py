@@ -24,6 +24,7 @@ import apsw
 from recollect.core import oslayer
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import DamagedDatabase, LessThanStored, NotADatabase, StoreError
+from recollect.core.store_key import header_of
 from recollect.store.sqlite.connect import (
     arrived_last,
     counted,
@@ -72,11 +73,7 @@ class Ledger:
         self._clock = clock
         self._gate = threading.Lock()
         self._fd: int | None = None
-        self._mark = read(path)
-
-    @property
-    def mark(self) -> Mark:
-        return self._mark
+        self.mark = read(path)
 
     def open(self, db: apsw.Connection) -> None:
         """The database is taken as it is: from here on this is what there was."""
@@ -86,38 +83,35 @@ class Ledger:
             if os.fstat(self._fd).st_size < 2 * _PLACE:
                 oslayer.allocate(self._fd, 2 * _PLACE)
                 oslayer.sync_directory(os.path.dirname(self._path))
-        self._write(clean=False, **last_numbers(db)._asdict())
+        self.write(clean=False, **last_numbers(db)._asdict())
         self.count(db)
-
-    def committed(self, commits: int, last_event: int) -> None:
-        """So far the store has come, durably."""
-        self._write(commits=commits, events=last_event)
 
     def count(self, db: apsw.Connection) -> None:
         """Look how much there is, and make the mark durable. `db` must see one snapshot."""
         held = counted(db)
-        self._write(
+        self.write(
             held_events=held.events, held_records=held.records, counted=last_numbers(db).events
         )
         self._sync()
 
     def close(self, *, clean: bool) -> None:
         if clean:
-            self._write(clean=True)
+            self.write(clean=True)
             self._sync()
         with self._gate:
             if self._fd is not None:
                 os.close(self._fd)
                 self._fd = None
 
-    def _write(self, **changes: Any) -> None:
+    def write(self, **changes: Any) -> None:
+        """Change the mark: so far the store has come, durably."""
         with self._gate:
             now = to_micros(self._clock.now())
-            self._mark = replace(self._mark, **changes, turn=self._mark.turn + 1, at=now)
+            self.mark = replace(self.mark, **changes, turn=self.mark.turn + 1, at=now)
             if self._fd is not None:
-                place = self._mark.turn % 2 * _PLACE
+                place = self.mark.turn % 2 * _PLACE
                 with contextlib.suppress(OSError):  # the next one may do better
-                    os.pwrite(self._fd, self._mark.encode(), place)
+                    os.pwrite(self._fd, self.mark.encode(), place)
 
     def _sync(self) -> None:
         with self._gate:
@@ -170,7 +164,7 @@ def refuse_emptied(path: str, known: Mark) -> None:
 def refuse_less(db: apsw.Connection, path: str, known: Mark) -> None:
     """LessThanStored when the database ends before the mark; DamagedDatabase when it was cut off.
     Changes nothing."""
-    if _suspicious(path, known) and (found := problems(db)):
+    if _suspicious(path, known, db) and (found := problems(db)):
         raise DamagedDatabase(f"{path} is damaged: {found[0]}")
     numbers = last_numbers(db)
     if numbers.commits >= known.commits and numbers.events >= known.events:
@@ -189,13 +183,16 @@ def refuse_less(db: apsw.Connection, path: str, known: Mark) -> None:
     )
 
 
-def _suspicious(path: str, known: Mark) -> bool:
+def _suspicious(path: str, known: Mark, db: apsw.Connection) -> bool:
     """Whether the file is shorter than its own header says, or the log of a store that was not
     closed is not there. A crash can do both without harm: so it is only a reason to look."""
     with open(path, "rb") as file:
         header = file.read(_HEADER)
     page = int.from_bytes(header[16:18]) or 1
+    # In an encrypted file only SQLite can read the count; it adds what is in the log.
     pages = int.from_bytes(header[28:32])
+    if header_of(path) is not None:
+        pages = db.pragma("page_count")
     if len(header) == _HEADER and _size(path) < pages * (page if page > 1 else 65536):
         return True
     return bool(known.turn) and not known.clean and not _has_log(path)

@@ -7,26 +7,33 @@ that is not whole never gets its name.
 import contextlib
 import os
 import shutil
+from functools import partial
+from urllib.parse import quote
 
 import apsw
 
-from recollect.core import oslayer, safe_files
-from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError
+from recollect.core import oslayer, safe_files, store_key
+from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError, WrongKey
+from recollect.core.store_key import StoreKey
 from recollect.store.interface import BackupInfo, ScrubStep, Space
 from recollect.store.sql.upkeep import SqlUpkeep, scrub_step
 from recollect.store.sqlite import ledger, migrations
 from recollect.store.sqlite import statements as own
 from recollect.store.sqlite.connect import (
     APPLICATION_ID,
+    CIPHER,
     SqliteConnection,
     counted,
     explained,
     open_reader,
     problems,
+    raw_key,
     translated,
+    unlock,
 )
 from recollect.store.sqlite.engine import SqliteEngine
 
+RECODED = ".recoded"  # ends the name of a copy that is being encrypted or decrypted
 _BACKUP_PAGES = 2000
 _STEPS_PER_COUNT = 4  # of the scrubber: counting reads the whole of an index
 
@@ -102,7 +109,7 @@ def inspect(path: str) -> BackupInfo:
         raise NotADatabase(f"{path} cannot be read: {error.strerror}") from error
     db = open_reader(path)
     try:
-        with translated():
+        with translated(store_key.key_of(path)):
             if db.pragma("application_id") != APPLICATION_ID:
                 raise NotADatabase(f"{path} is not a Recollect database")
             history = migrations.verify(db)
@@ -125,7 +132,7 @@ def verify_file(path: str) -> BackupInfo:
     info = inspect(path)
     db = open_reader(path)
     try:
-        with translated():
+        with translated(store_key.key_of(path)):
             position: tuple[str, int] | None = None
             while True:
                 step = scrub_step(lambda *asked: list(db.run(*asked)), position, 1000)
@@ -138,13 +145,15 @@ def verify_file(path: str) -> BackupInfo:
         db.close()
 
 
-def restore(backup: str, path: str, aside: str) -> BackupInfo:
-    """Put a verified backup in place of a store that nobody has open. The old database is kept
-    at `aside`, whole: its log is folded in first. A crash leaves one or the other in place."""
+def restore(backup: str, path: str, aside: str, key: StoreKey | None = None) -> BackupInfo:
+    """Put a verified backup in place of a store that nobody has open, encrypted with the key, if
+    there is one. The old database is kept at `aside`, whole: its log is folded in first. A crash
+    leaves one or the other in place."""
     inspect(backup)
     temporary = f"{path}.restoring"
     try:
-        _copy(backup, temporary)
+        copied = _copy if store_key.key_of(backup) == key else partial(_convert, key=key)
+        copied(backup, temporary)
         info = inspect(temporary)
         if os.path.exists(path):
             _fold_log(path)
@@ -161,16 +170,55 @@ def restore(backup: str, path: str, aside: str) -> BackupInfo:
     return BackupInfo(path, info.bytes, info.events, info.records, info.schema)
 
 
-def _copy(source_path: str, target_path: str) -> None:
-    """A consistent copy made through SQLite, in steps, so that the writer is not held up."""
-    for leftover in (target_path, f"{target_path}-journal"):
+def recode(path: str, key: StoreKey | None) -> None:
+    """Encrypt a database that nobody has open with the key; with None, decrypt it. The new file is
+    made beside the old one and verified, every row of it, before it takes its place: a crash leaves
+    one or the other."""
+    temporary = f"{path}{RECODED}"
+    try:
+        _fold_log(path)
+        before = inspect(path)
+        _convert(path, temporary, key)
+        after = verify_file(temporary)
+        if (after.events, after.records) != (before.events, before.records):
+            raise DamagedDatabase(f"the copy of {path} is not the same")
+        oslayer.put_in_place(temporary, path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be rewritten: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+
+
+def _convert(source_path: str, target_path: str, key: StoreKey | None) -> None:
+    """A copy with another key, or without one, of a database that nobody writes to. SQLite writes
+    it page by page in its final form: nothing of it is ever on disk in another."""
+    _make_room(target_path)
+    source = SqliteConnection(source_path, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    try:
+        with translated():
+            unlock(source, store_key.key_of(source_path))
+            how = f"cipher={CIPHER}&hexkey={raw_key(key)}" if key is not None else "key="
+            source.execute("VACUUM INTO ?", (f"file:{quote(target_path)}?{how}",))
+    finally:
+        source.close()
+
+
+def _make_room(path: str) -> None:
+    for leftover in (path, f"{path}-journal"):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(leftover)
-    oslayer.private_file(target_path)
+    oslayer.private_file(path)
+
+
+def _copy(source_path: str, target_path: str) -> None:
+    """A consistent copy made through SQLite, in steps, so that the writer is not held up."""
+    _make_room(target_path)
     source = open_reader(source_path)
     target = apsw.Connection(target_path)
     try:
         with translated():
+            unlock(target, store_key.key_of(source_path))
             target.pragma("synchronous", "FULL")
             with target.backup("main", source, "main") as copy:
                 while not copy.done:
@@ -184,7 +232,10 @@ def _copy(source_path: str, target_path: str) -> None:
 def _fold_log(path: str) -> None:
     db = apsw.Connection(path)
     try:
+        unlock(db, store_key.key_of(path))
         db.pragma("journal_mode", "DELETE")
+    except WrongKey:
+        pass  # its header is damaged, so it is kept as it is, too
     except apsw.Error as error:
         # A damaged database is kept as it is: it may be the reason for the restore.
         if not isinstance(error, (apsw.CorruptError, apsw.NotADBError)):

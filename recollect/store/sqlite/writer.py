@@ -20,7 +20,6 @@ from recollect.core import errors, oslayer
 from recollect.store.sqlite.connect import (
     BUSY_MS,
     SqliteConnection,
-    count_commit,
     explained,
     last_event,
 )
@@ -223,7 +222,9 @@ class Writer:
             changed = self._connection.total_changes() != before
             commits = self.ledger.mark.commits + 1
             if changed:
-                count_commit(self._connection, commits)
+                # Into the header of the file: a page of the log, and no table.
+                number = min(commits, 2**31 - 1)
+                self._connection.execute(f"PRAGMA user_version = {number}")
             self._connection.execute("COMMIT")
         except apsw.Error as error:
             self._abandon(batch, error)
@@ -231,7 +232,7 @@ class Writer:
         if changed:
             # In the ledger before anybody hears of it.
             with contextlib.suppress(apsw.Error):  # the commit stands; the next one meets this too
-                self.ledger.committed(commits, last_event(self._connection))
+                self.ledger.write(commits=commits, events=last_event(self._connection))
         for pending in batch:
             pending.settle()
 

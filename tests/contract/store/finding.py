@@ -118,5 +118,8 @@ class VectorsContract:
         store.vectors.put([vector(made[1]), vector(made[2], model="old-model")])
         missing = store.vectors.missing(NAMESPACE, "test-model", 10)
         assert missing == [made[0], made[2]]
+        counts = [store.vectors.count(NAMESPACE, name) for name in ("test-model", "old-model", "x")]
+        assert counts == [1, 1, 0]
         store.vectors.put([vector(made[0]), vector(made[2])])
         assert store.vectors.missing(NAMESPACE, "test-model", 10) == []
+        assert store.vectors.count(NAMESPACE, "test-model") == 3

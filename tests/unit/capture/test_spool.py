@@ -6,7 +6,7 @@ import pytest
 
 from recollect.capture import frames, spool, spool_writer
 from recollect.capture.frames import Frame
-from recollect.core import ids
+from recollect.core import ids, store_key
 from recollect.core.errors import StoreError
 
 BOOTS = ("aaaaaaaa-0000-0000-0000-000000000000", "bbbbbbbb-0000-0000-0000-000000000000")
@@ -222,3 +222,70 @@ def test_what_tells_a_session_apart_is_not_taken_for_a_secret() -> None:
         b"CLAUDE_PROJECT_DIR=/home/me/work",
     )
     assert spool_writer.scrubbed(frame) == frame
+
+
+# --- when the store is encrypted ---
+
+
+def encrypted(directory: Path) -> store_key.StoreKey:
+    """A data directory as a hook sees it, and the key that it does not see."""
+    key = store_key.make(f"file:{directory}.key")
+    (directory / "recollect.db").write_bytes(key.header)
+    store_key.write_public_key(str(directory), key)
+    return key
+
+
+def test_what_waits_for_an_encrypted_store_cannot_be_read_and_comes_back_in_order(
+    tmp_path: Path,
+) -> None:
+    encrypted(tmp_path)
+    for boot, wall in ((BOOTS[1], DAY_NS), (BOOTS[0], 2 * DAY_NS)):
+        for mono in (2, 1):
+            keep(tmp_path, call(mono, wall, boot, b"the heron, %s, %d" % (boot[:4].encode(), mono)))
+    assert not any(b"heron" in path.read_bytes() for path in (tmp_path / "spool").iterdir())
+    assert drained(tmp_path) == [
+        b"the heron, bbbb, 1",
+        b"the heron, bbbb, 2",
+        b"the heron, aaaa, 1",
+        b"the heron, aaaa, 2",
+    ]
+
+
+def test_without_the_key_sealed_events_stay_and_a_changed_one_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encrypted(tmp_path)
+    good, bad = keep(tmp_path, call(1)), keep(tmp_path, call(2))
+    bad.write_bytes(bad.read_bytes()[:-1] + b"?")
+    held = dict(store_key._known)
+    monkeypatch.setattr(store_key, "_known", {})
+    monkeypatch.setattr(store_key, "_sources", [])
+    assert drained(tmp_path) == []
+    assert good.exists() and bad.exists()
+    monkeypatch.setattr(store_key, "_known", held)
+    assert drained(tmp_path) == [b"x"]
+    assert spool.statistics(str(tmp_path)).damaged == 1
+
+
+def test_without_the_public_key_an_event_is_lost_and_counted_but_never_readable(
+    tmp_path: Path,
+) -> None:
+    encrypted(tmp_path)
+    (tmp_path / store_key.PUBLIC_KEY).unlink()
+    keep(tmp_path, call(stdin=b"the heron"))
+    assert spool.statistics(str(tmp_path)) == spool.Statistics(0, 0, 1, 0)
+    assert not any(b"heron" in path.read_bytes() for path in (tmp_path / "spool").iterdir())
+
+
+def test_what_waits_is_sealed_and_opened_when_the_store_changes(tmp_path: Path) -> None:
+    path = keep(tmp_path, call(stdin=b"the heron"))
+    plain = path.read_bytes()
+    key = encrypted(tmp_path)
+    assert drained(tmp_path) == [b"the heron"]
+    assert spool.recode(str(tmp_path)) == 0
+    assert b"heron" not in path.read_bytes()
+    assert drained(tmp_path) == [b"the heron"]
+    (tmp_path / "recollect.db").write_bytes(b"SQLite format 3\0")
+    assert spool.recode(str(tmp_path)) == 0
+    assert path.read_bytes() == plain
+    assert key.sealing not in plain

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.core.porter import stem
+from recollect.core.text_words import stem
 
 PAPER = [
     "caresses", "caress", "ponies", "poni", "ties", "ti", "caress", "caress", "cats", "cat",

@@ -11,7 +11,8 @@ import pytest
 from recollect.core.clock import EPOCH
 from recollect.core.errors import ModelUnavailable
 from recollect.core.values import Record
-from recollect.embedding.embedder import BATCH_TOKENS, MAX_CHARS, Embedder, batches, text_of
+from recollect.embedding.embedder import MAX_CHARS, Embedder, text_of
+from recollect.embedding.onnx_model import BATCH_TOKENS, batches
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def test_model_that_fails_is_loaded_again(
             raise RuntimeError("out of memory")
 
     assert embedder._loaded is not None
-    monkeypatch.setattr(embedder._loaded, "_session", Broken())
+    monkeypatch.setattr(embedder._loaded, "_model", Broken())
     with pytest.raises(ModelUnavailable, match="out of memory"):
         embedder.embed(["text"])
     assert not embedder.ready

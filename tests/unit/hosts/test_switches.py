@@ -58,6 +58,12 @@ CASES = {
     "qwen, project": ("qwen", "shop/.qwen/settings.json", OFF),
     "qwen, managed": ("qwen", f"{MACHINE}/qwen-code/settings.json", OFF),
     "copilot, repository": ("copilot", "shop/.github/copilot/settings.json", OFF),
+    "continue, user": ("continue-cli", ".continue/settings.json", OFF),
+    "continue, project": ("continue-cli", "shop/.continue/settings.local.json", OFF),
+    "continue, by claude-code's file": ("continue-cli", ".claude/settings.json", OFF),
+    "antigravity": (
+        *("antigravity-cli", ".gemini/config/hooks.json", '{"recollect": {"enabled": false}}'),
+    ),
 }
 
 
@@ -113,6 +119,15 @@ def test_the_file_that_a_variable_names_is_read(tmp_path: Path) -> None:
     path = write(tmp_path / "elsewhere.json", GEMINI_OFF)
     where = replace(here(tmp_path), env={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(path)})
     assert str(path) in off("gemini", where)[0]
+
+
+@pytest.mark.parametrize("host", ["opencode", "kilo"])
+def test_a_variable_that_keeps_plugins_out_is_noticed(host: str, tmp_path: Path) -> None:
+    where = here(tmp_path)
+    assert off(host, where) == []
+    name = f"{host.upper()}_PURE"
+    (told,) = off(host, replace(where, env={name: "1"}))
+    assert name in told
 
 
 def test_a_file_that_cannot_be_read_switches_nothing_off(tmp_path: Path) -> None:

@@ -61,6 +61,14 @@ def test_a_home_without_the_host_has_no_transcripts(host: str, tmp_path: pathlib
     assert list(registry.readers()[host].find(str(tmp_path), {})) == []
 
 
+def test_a_task_of_clines_extension_is_read_too(tmp_path: pathlib.Path) -> None:
+    made.cline_task(tmp_path, CWD)
+    told = read(tmp_path, "cline")
+    prompts = [one.draft.body for one in told if one.draft.kind == "prompt"]
+    assert prompts == [TextBody(content=text) for text in PROMPTS]
+    assert [one.draft.kind for one in told].count("tool_use") == 3
+
+
 def test_opencodes_earlier_files_are_read_too(tmp_path: pathlib.Path) -> None:
     made.opencode_files(tmp_path, CWD)
     told = read(tmp_path, "opencode")

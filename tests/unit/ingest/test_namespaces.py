@@ -5,7 +5,7 @@ import pathlib
 import threading
 
 from recollect.core.projects import ProjectPlace, locate
-from recollect.ingest.namespaces import THREADS, DiskLookup
+from recollect.ingest.origins import THREADS, DiskLookup
 
 PATIENCE_S = 0.05
 

@@ -18,8 +18,8 @@ from recollect.core.values import TextBody
 from recollect.hosts import hooks
 from recollect.ingest import pipeline as pipeline_module
 from recollect.ingest.counters import Counters
+from recollect.ingest.origins import SessionRate
 from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion, Reply
-from recollect.ingest.sessions import SessionRate
 from recollect.store.interface import Outcome
 from recollect.store.sqlite import SqliteStore
 from tests.make import event

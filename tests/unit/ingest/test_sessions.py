@@ -1,4 +1,4 @@
-from recollect.ingest.sessions import SeenCache
+from recollect.ingest.origins import SeenCache
 
 
 def test_a_key_stands_for_what_it_was_first_met_with_until_it_is_forgotten() -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from recollect.inject.actions import Rule, RuleIndex
+from recollect.inject.actions import ActionRule, RuleIndex
 from recollect.inject.clauses import clauses, tokens
 from tests.regexes import ROOT
 
@@ -17,12 +17,12 @@ def heads(text: str) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def brings(rule: str, prompt: str = "", command: str = "", about_tools: bool = False) -> bool:
-    index = RuleIndex([Rule("r", rule, about_tools=about_tools)])
+    index = RuleIndex([ActionRule("r", rule, about_tools=about_tools)])
     return bool(index.for_prompt(prompt) if prompt else index.for_command(command))
 
 
 def test_forty_rules_are_brought_by_what_they_are_about_and_by_nothing_else() -> None:
-    index = RuleIndex([Rule(name, **fields) for name, fields in DATA["rules"].items()])
+    index = RuleIndex([ActionRule(name, **fields) for name, fields in DATA["rules"].items()])
     told: Counter[str] = Counter()
     for case in DATA["cases"]:
         by_prompt = "prompt" in case
@@ -139,11 +139,11 @@ def test_a_command_that_looks_or_follows_the_rule_brings_nothing(rule: str, comm
 
 
 def test_a_procedure_comes_by_its_name_and_its_trigger() -> None:
-    index = RuleIndex([Rule("p", "Release", trigger="asked to release")])
+    index = RuleIndex([ActionRule("p", "Release", trigger="asked to release")])
     for prompt in ("release 1.3", "do the release", "let's cut the 2.0 release"):
         assert [match.reason for match in index.for_prompt(prompt)], prompt
     assert index.for_command("gh release create v1.3")
-    deploy = RuleIndex([Rule("p", "Deploy", trigger="asked to deploy")])
+    deploy = RuleIndex([ActionRule("p", "Deploy", trigger="asked to deploy")])
     for prompt in ("deploy to staging", "Can you deploy the Kira app like we did last time?"):
         assert deploy.for_prompt(prompt), prompt
     assert not index.for_prompt("why is the release page slow?")
@@ -160,7 +160,11 @@ def test_in_a_long_prompt_only_its_beginning_and_its_end_ask() -> None:
 )
 def test_no_text_is_too_odd(text: str) -> None:
     index = RuleIndex(
-        [Rule("a", text), Rule("b", "Use uv, not pip"), Rule("c", text, trigger=text)]
+        [
+            ActionRule("a", text),
+            ActionRule("b", "Use uv, not pip"),
+            ActionRule("c", text, trigger=text),
+        ]
     )
     index.for_prompt(text)
     index.for_command(text)

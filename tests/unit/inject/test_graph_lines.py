@@ -21,7 +21,7 @@ from recollect.extract.interface import (
     ProcedureClaim,
 )
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.inject import fence
+from recollect.inject import render
 from recollect.reconcile import knowledge
 from recollect.reconcile.plan import apply
 from recollect.retrieve.engine import Result
@@ -66,7 +66,7 @@ class Setup:
     def ask_on_purpose(self, text: str) -> str:
         """As a door does that names a budget."""
         question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), "", None, 9500)
-        return fence.parse(self.it.recall_now.preview(question, 2000).context) or ""
+        return render.parse(self.it.recall_now.preview(question, 2000).context) or ""
 
     def recalled(self, text: str, session: str = "now", **fields: Any) -> tuple[str, Any]:
         question = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), session, None, 9500)
@@ -74,7 +74,7 @@ class Setup:
         self.it.receipts.flush()
         assert recalled.receipt_id is not None
         receipt = self.store.receipts.get(NAMESPACE, recalled.receipt_id)
-        return fence.parse(recalled.context) or "", receipt
+        return render.parse(recalled.context) or "", receipt
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_facts_cannot_crowd_out_history_nor_exceed_the_budget(setup: Setup) -> N
     )
     recalled = setup.it.recall_now(question)
     assert "- billing retry rule" in recalled.context
-    content = fence.parse(recalled.context) or ""
+    content = render.parse(recalled.context) or ""
     assert count_tokens(content) <= setup.runtime.settings.prompt_tokens
     asked = setup.it.recall_now.preview(question, 1200).context
     assert "### Relevant History" in asked and "### Known Context" in asked

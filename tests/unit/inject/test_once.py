@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.inject import fence
+from recollect.inject import render
 from tests.bench.end_to_end import run_history
 from tests.bench.knowledge import ACTOR, GLOBAL, START
 
@@ -24,5 +24,5 @@ def test_a_rule_is_told_as_a_preference_and_not_once_more_as_history() -> None:
             asked,
             replace(asked, trigger="prompt", text="uv or pip in this project?", session_id="s3"),
         ):
-            text = fence.parse(made.it.recall_now(question).context) or ""
+            text = render.parse(made.it.recall_now(question).context) or ""
             assert text.count(rule.rstrip(".")) == 1

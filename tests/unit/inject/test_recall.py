@@ -17,7 +17,7 @@ from recollect.core.values import JsonBody, Preference, Record
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.pipeline import Notice, RecallQuestion
-from recollect.inject import fence
+from recollect.inject import render
 from recollect.inject.draft import memory_line
 from recollect.inject.render import forms
 from recollect.store.sqlite import SqliteStore
@@ -98,7 +98,7 @@ def test_a_question_brings_back_what_answers_it(setup: Setup) -> None:
     setup.settle()
     recalled = setup.ask("how are retries of the billing api capped?")
     assert recalled.records[0] == made[0].record_id
-    content = fence.parse(recalled.context)
+    content = render.parse(recalled.context)
     assert content is not None and content.startswith("- 2026-01-01 Cap the")
     receipt = setup.receipt(recalled)
     assert receipt.injected == recalled.records and receipt.tokens == count_tokens(recalled.context)
@@ -257,7 +257,7 @@ def test_a_session_starts_with_preferences_and_recent_work(
                    key="package_manager", value="pnpm")
     )  # fmt: skip
     recalled = setup.ask("", trigger="session-start")
-    content = fence.parse(recalled.context)
+    content = render.parse(recalled.context)
     assert content is not None
     lines = content.splitlines()
     assert lines[0] == "Rules here: package manager: pnpm"
@@ -304,7 +304,7 @@ def test_the_budget_holds_whatever_there_is(setup: Setup, store: SqliteStore, cl
     for session, limit in (("a", 9500), ("b", 1500), ("c", 400)):
         recalled = setup.ask("retry of the billing API", session=session, limit_chars=limit)
         assert len(recalled.context) <= limit
-        assert count_tokens(fence.parse(recalled.context) or "") <= chosen.prompt_tokens
+        assert count_tokens(render.parse(recalled.context) or "") <= chosen.prompt_tokens
     left = [one["why_not"] for one in setup.receipt(recalled).detail["candidates"]]
     assert set(left) - {""} <= {
         "no room left in the budget",
@@ -325,12 +325,13 @@ def test_what_is_late_or_fails_is_answered_with_nothing(
         go_on.wait(PATIENCE_S)
         raise ValueError("too late for anybody")
 
+    made.it.recall_now.limit_ms = 50
     with monkeypatch.context() as patched:
         patched.setattr(made.it.engine, "search", late_search)
         late = made.ask("how are retries capped?")
         go_on.set()
     assert late.context == "" and "late" in made.receipt(late).detail
-    made.it.recall_now.limit_ms = 5000
+    made.it.recall_now.limit_ms = int(1000 * PATIENCE_S)
     with monkeypatch.context() as patched:
         patched.setattr(made.it.engine, "search", lambda *a, **k: 1 / 0)
         failed = made.ask("how are retries capped?")

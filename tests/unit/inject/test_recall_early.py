@@ -37,6 +37,7 @@ def test_a_memory_in_other_words_is_recalled_before_the_index_is_full(
             made = store.records.put([record(text, kind="knowledge", detail=text)])[0]
             kept = vector(made, model=MODEL, vector=layout.encode(row))
             store.vectors.put([msgspec.structs.replace(kept, part=0)])
+        recall.recall_now.limit_ms = 60_000  # on a busy machine too
         text = "Do felines spend their days asleep?"
         asked = RecallQuestion("prompt", text, (NAMESPACE,), "s", None, 5000)
         recalled = recall.recall_now(asked)

@@ -14,7 +14,7 @@ from recollect.core.ids import new_ulid
 from recollect.core.settings import Settings
 from recollect.core.values import Preference, Procedure, Receipt, Record
 from recollect.daemon.runtime import Runtime
-from recollect.inject import fence
+from recollect.inject import render
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.stored import put_graph
 from tests.make import record
@@ -56,7 +56,7 @@ class Desk:
         assert name == "hookSpecificOutput"
         assert set(answer[name]) == {"hookEventName", "additionalContext"}, "nothing is decided"
         assert answer[name]["hookEventName"] == event
-        return fence.parse(answer[name]["additionalContext"]) or ""
+        return render.parse(answer[name]["additionalContext"]) or ""
 
     def receipts(self) -> list[Receipt]:
         self.parts.receipts.flush()

@@ -13,7 +13,7 @@ from recollect.core.values import StoredEvent
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.namespaces import Namespaces
+from recollect.ingest.origins import Namespaces
 from recollect.ingest.pipeline import Pipeline
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.portable.backups import Backups

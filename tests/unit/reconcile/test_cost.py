@@ -1,6 +1,10 @@
 """What extraction by rules costs: 1,000 events through the whole worker, without embeddings."""
 
+import json
 import os
+import re
+import time
+from collections import Counter
 from dataclasses import replace
 from itertools import cycle
 
@@ -16,7 +20,9 @@ from tests.bench import gold
 from tests.make import NAMESPACE
 
 EVENTS = 1_000
-CPU_S = 2.0  # the bar of the issue; 0.4 s on the machine on which it was written
+# So many times the reference below, measured around it, since a loaded machine counts more CPU for
+# the same work. That is the bar of 2 s on the machine on which it was written, where it took 0.4 s.
+MOST = 40.0
 
 
 def backlog() -> list[Event]:
@@ -42,18 +48,28 @@ def spent_by_all() -> float:
     return sum(os.times()[:4])
 
 
-def test_a_thousand_events_cost_less_than_two_seconds_of_cpu(
-    store: SqliteStore, settings: Settings
-) -> None:
+def reference() -> float:
+    """CPU of fixed work of the same kind: texts are searched, split and counted."""
+    text = "Use pnpm, not npm: the lock file of packages/ui is checked in review 4012. " * 50
+    began = time.thread_time()
+    for _ in range(320):
+        words = re.findall(r"[\w/.-]+", text)
+        json.loads(json.dumps(Counter(word.lower() for word in words)))
+    return time.thread_time() - began
+
+
+def test_the_cost_of_a_thousand_events_is_bounded(store: SqliteStore, settings: Settings) -> None:
     clock = ManualClock(gold.AFTERWARDS)
     runtime = Runtime(replace(settings, embedding=False), clock, store)
     learning = runtime.load_learning()
     store.events.put([Arrival(event=event) for event in backlog()])
     learning.start()
+    units = [reference()]
     before = spent_by_all()
     assert learning.run_now([NAMESPACE], 120)
     runtime.close()
     spent = spent_by_all() - before
     assert sum(one.count for one in store.events.backlog()) == 0
     assert runtime.counters.totals()["memories extracted"] > 50
-    assert spent < CPU_S, f"{spent:.2f} s"
+    units.append(reference())
+    assert 0 < spent < MOST * max(units), f"{spent / max(units):.1f} times the reference"

@@ -5,7 +5,7 @@ import pytest
 
 from recollect.retrieve import rank
 from recollect.retrieve.index import Document, Index
-from recollect.retrieve.query import Terms, parse, weigh
+from recollect.retrieve.query import QueryTerms, parse, weigh
 
 
 def index_of(*documents: Document) -> Index:
@@ -14,7 +14,7 @@ def index_of(*documents: Document) -> Index:
     return index
 
 
-def asked(index: Index, text: str) -> tuple[Terms, rank.Matches]:
+def asked(index: Index, text: str) -> tuple[QueryTerms, rank.Matches]:
     terms = weigh(parse(text), [index])
     numbers = rank.stem_numbers(index, terms)
     return terms, rank.texts_of(index, np.arange(len(index.ids)), numbers)[1]

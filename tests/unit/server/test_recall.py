@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from recollect.core.ids import new_ulid
-from recollect.inject import fence
+from recollect.inject import render
 from tests.fakes.runtime import RuntimeHome
 
 
@@ -46,7 +46,7 @@ def test_a_memory_of_one_session_reaches_the_next(
     work(home, place, "Add a dark theme", "The settings page has a dark theme switch now.")
     home.embed()
     context = prompt(home, "where did we cap the billing retries?", place)
-    content = fence.parse(context)
+    content = render.parse(context)
     assert content is not None and "capped at five" in content
     assert "dark theme" not in content
     assert prompt(home, "what is the population of Mongolia's capital?", place) == ""

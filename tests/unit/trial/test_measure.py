@@ -10,7 +10,7 @@ from recollect.hosts.adapter import tool_draft
 from recollect.portable.transcript_import import derived_id
 from recollect.trial import measure
 from recollect.trial.measure import Case, Marker, commands_in, files_named
-from recollect.trial.transcripts import ACTOR, ProjectRoot, Session
+from recollect.trial.transcripts import ACTOR, PastSession, ProjectRoot
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 PROJECT = ProjectRoot("app", "/Users/ana/app")
@@ -27,7 +27,7 @@ def run(command: str) -> Call:
 
 def session(
     name: str, *turns: tuple[str, list[Call]], day: int = 0, days: float = 0.1, **more: Any
-) -> Session:
+) -> PastSession:
     at = START + timedelta(days=day)
     source = EventSource(surface="claude-code", project_path=PROJECT.root, root=PROJECT.root)
 
@@ -45,7 +45,7 @@ def session(
             body = JsonBody(data=tool_draft(tool, given, "ok").body.data)  # type: ignore[union-attr]
             events.append(event("tool_use", body, number, str(call)))
         made.append(tuple(events))
-    return Session(name, PROJECT, tuple(made), at + timedelta(days=days), **more)
+    return PastSession(name, PROJECT, tuple(made), at + timedelta(days=days), **more)
 
 
 EARLIER = session(
@@ -55,11 +55,11 @@ EARLIER = session(
 )
 
 
-def cases(*sessions: Session) -> list[Case]:
+def cases(*sessions: PastSession) -> list[Case]:
     return list(measure.cases(sessions, 3))
 
 
-def only(*sessions: Session) -> Case:
+def only(*sessions: PastSession) -> Case:
     (case,) = cases(*sessions)
     return case
 

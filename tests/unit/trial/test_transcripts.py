@@ -11,14 +11,14 @@ import pytest
 from recollect.core.values import Event
 from recollect.hosts import registry
 from recollect.trial import transcripts
-from recollect.trial.transcripts import Session, prompt_text
+from recollect.trial.transcripts import PastSession, prompt_text
 from tests.conftest import REPOSITORY
 
 RECORDED = os.path.join(REPOSITORY, "tests", "data", "trial")
 MANY = 1000
 
 
-def read(folder: str, unpack: pathlib.Path, newest: int = MANY) -> list[Session]:
+def read(folder: str, unpack: pathlib.Path, newest: int = MANY) -> list[PastSession]:
     found, _ = transcripts.in_folder(folder, str(unpack), newest)
     return transcripts.read(found)
 

@@ -1,0 +1,82 @@
+"""Cline: the CLI's `~/.cline/data/sessions/<id>/<id>.messages.json`, and the extension's task
+folders with an `api_conversation_history.json` each (from its documentation).
+
+In: the home. Out: transcripts and their events. The extension keeps neither ids nor, in older
+versions, times: a message's place is its key, and its time that of the task.
+"""
+
+import glob
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from recollect.hosts import message_blocks
+from recollect.hosts import transcript_files as files
+from recollect.hosts.claude_format import text_parts
+from recollect.hosts.cline.adapter import TYPED
+from recollect.hosts.cline.facts import FACTS
+from recollect.hosts.reading import Data, moment, word
+from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner
+
+_TASKS = "globalStorage/saoudrizwan.claude-dev/tasks/*/api_conversation_history.json"
+_SAID = re.compile(r"<(task|feedback|user_message)>(.*?)</\1>", re.DOTALL)
+_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.+?)\)")
+
+
+def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
+    here = glob.escape(home)
+    for path in sorted(glob.glob(os.path.join(here, ".cline/data/sessions/*/*.messages.json"))):
+        about = files.document(path.removesuffix(".messages.json") + ".json")
+        ended = moment(about.get("ended_at")) or files.changed(path)
+        yield _transcript(path, word(about, "cwd"), about.get("started_at"), ended)
+    tasks = [os.path.join(here, ".cline", "data", "tasks/*/api_conversation_history.json")]
+    for code in (".config/Code/User", "Library/Application Support/Code/User"):
+        tasks.append(os.path.join(here, code, _TASKS))
+    for path in sorted(found for pattern in tasks for found in glob.glob(pattern)):
+        first = next(iter(_messages(path)), {})
+        cwd = _CWD.search(text_parts(first.get("content")))
+        began = first.get("ts") or _number(os.path.basename(os.path.dirname(path)))
+        yield _transcript(path, cwd[1] if cwd else "", began, files.changed(path))
+
+
+def _transcript(path: str, cwd: str, began: Any, ended: Any) -> Transcript:
+    return Transcript(
+        host=FACTS.name,
+        session_id=os.path.basename(os.path.dirname(path)),
+        path=path,
+        cwd=cwd,
+        began=moment(began),
+        ended=ended,
+        messages=files.occurrences(path, (b'"role":',)),
+        bytes=files.size(path),
+        read=read,
+    )
+
+
+def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
+    talk = TurnJoiner(transcript.session_id, transcript.began)
+    for number, message in enumerate(_messages(transcript.path)):
+        key = f"{transcript.session_id} {word(message, 'id') or number}"
+        at = moment(message.get("ts"))
+        yield from message_blocks.told(talk, key, at, message, _typed)
+    yield from talk.end()
+
+
+def _typed(text: str) -> str:
+    whole = TYPED.fullmatch(text.strip())
+    said = [found[1].strip() for found in _SAID.findall(text)]
+    return whole[1] if whole else "\n".join(said)
+
+
+def _messages(path: str) -> list[Data]:
+    found = files.anything(path)
+    listed = found.get("messages") if isinstance(found, dict) else found
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
+def _number(name: str) -> int | None:
+    return int(name) if name.isdecimal() else None
+
+
+READER = Reader(find)

@@ -1,0 +1,40 @@
+"""Factory Droid: `~/.factory/sessions/<directory>/<session>.jsonl`, from its documentation.
+
+In: the home. Out: transcripts and their events.
+"""
+
+import glob
+import os
+from collections.abc import Iterator, Mapping
+
+from recollect.hosts import message_blocks
+from recollect.hosts import transcript_files as files
+from recollect.hosts.factory_droid.facts import FACTS
+from recollect.hosts.reading import moment, section, word
+from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
+
+_MESSAGES = (b'"type":"message"', b'"type": "message"')
+
+
+def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
+    root = glob.escape(os.path.join(home, ".factory", "sessions"))
+    for path in sorted(glob.glob(os.path.join(root, "**", "*.jsonl"), recursive=True)):
+        head = list(files.first_objects(path))
+        about = next((line for line in head if line.get("type") == "session_start"), {})
+        first = next((line for line in head if line.get("type") == "message"), {})
+        session = word(about, "id") or os.path.basename(path).removesuffix(".jsonl")
+        if first:
+            yield of_lines(FACTS.name, session, path, word(about, "cwd"), first, _MESSAGES, read)
+
+
+def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
+    talk = TurnJoiner(transcript.session_id, transcript.began)
+    for number, line in files.objects(transcript.path):
+        if line.get("type") == "message":
+            key = f"{transcript.session_id} {word(line, 'id') or number}"
+            at = moment(line.get("timestamp"))
+            yield from message_blocks.told(talk, key, at, section(line, "message"))
+    yield from talk.end()
+
+
+READER = Reader(find)

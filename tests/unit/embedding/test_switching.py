@@ -1,0 +1,100 @@
+"""Another embedding model on the same store: search goes on, and no vector meets a foreign one."""
+
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from recollect.embedding import weights
+from recollect.extract.sentence_meaning import SentenceMeaning
+from tests.fakes.models import with_multilingual
+from tests.fakes.runtime import RuntimeHome
+
+NOTES = {
+    "Die Wiederholungen der Abrechnung enden nach fünf Versuchen": "how often may billing retry?",
+    "Le cache est vidé chaque nuit à trois heures": "when is the cache cleared?",
+    "Nunca borramos facturas, solo las anulamos": "may an invoice be deleted?",
+}
+
+
+def opened(tmp_path: pathlib.Path, model: str) -> RuntimeHome:
+    return RuntimeHome(
+        tmp_path / "home", embedding=True, embedding_model=model, model_dir=with_multilingual()
+    )
+
+
+def search(home: RuntimeHome, query: str) -> Any:
+    return home.client.get("/api/search", query=query, project="all")
+
+
+def test_switching_embeds_anew_while_search_goes_on(tmp_path: pathlib.Path) -> None:
+    before = opened(tmp_path, weights.NAME)
+    for title in NOTES:
+        before.client.ask("POST", "/api/observations", {"title": title})
+    before.embed()
+    assert before.client.get("/api/embeddings/stats")["embedded"] == 3
+    before.close()
+
+    home = opened(tmp_path, weights.MULTILINGUAL)
+    try:
+        backfill = home.runtime.recall()._backfill
+        assert backfill is not None
+        home.runtime.recall().embedder.load()  # type: ignore[union-attr]
+        # Nothing is embedded with the new model yet: words alone find, and the job is listed.
+        stats = home.client.get("/api/embeddings/stats")
+        assert (stats["model"], stats["embedded"], stats["missing"]) == (weights.MULTILINGUAL, 0, 3)
+        (job,) = [
+            one for one in home.client.get("/api/jobs")["items"] if one["kind"] == "embedding"
+        ]
+        assert (job["done"], job["total"]) == (0, 3)
+        found = search(home, "facturas")
+        assert not found["semantic"] and "Nunca" in found["items"][0]["record"]["title"]
+
+        home.embed()
+        stats = home.client.get("/api/embeddings/stats")
+        assert (stats["embedded"], stats["missing"]) == (3, 0)
+        for title, query in NOTES.items():
+            found = search(home, query)
+            assert found["semantic"] and found["items"][0]["record"]["title"] == title, query
+        namespace = found["items"][0]["record"]["namespace"]
+        ids = [one["record"]["record_id"] for one in search(home, "cache")["items"]]
+        vectors = home.runtime.store.vectors
+        assert vectors.of(namespace, weights.NAME, ids) == []
+        assert {one.dim for one in vectors.of(namespace, weights.MULTILINGUAL, ids)} == {512}
+    finally:
+        home.close()
+
+
+def test_what_is_fitted_to_the_default_model_reads_no_other_vectors(
+    tmp_path: pathlib.Path, monkeypatch: Any
+) -> None:
+    home = opened(tmp_path, weights.MULTILINGUAL)
+    try:
+        home.client.ask("POST", "/api/observations", {"title": "Retries are capped at five"})
+        home.embed()
+        embedder = home.runtime.recall().embedder
+        assert SentenceMeaning(embedder)(["Retries are capped at five"]) == []
+        seen: list[Any] = []
+
+        def idleness(text: str, vector: Any) -> float:
+            seen.append(vector)
+            return 0.0
+
+        monkeypatch.setattr("recollect.inject.gather.idleness", idleness)
+        told = home.client.get("/api/context", query="how many retries?", token_budget=500)
+        assert "capped at five" in told["context"] and seen == [None]
+    finally:
+        home.close()
+
+
+def test_an_index_takes_vectors_of_any_length() -> None:
+    from recollect.retrieve.vector_index import VectorIndex
+
+    for size in (100, 384, 512, 1024):
+        rows = np.random.default_rng(size).normal(size=(50, size)).astype(np.float32)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        index = VectorIndex()
+        index.add([None, *(row[None] for row in rows), None])
+        near = index.cosines(np.arange(52), rows[7])
+        assert int(np.nanargmax(near)) == 8 and np.isnan(near[[0, 51]]).all()
+        assert 8 in index.nearest(rows[7], 5)
