@@ -17,28 +17,25 @@ from recollect.bench.datasets import BenchMessage
 from recollect.bench.ingest import Variant
 from recollect.bench.vectors import CachedVectors
 from recollect.core import ids, projects
-from recollect.core.clock import SystemClock, from_micros
+from recollect.core.clock import from_micros
 from recollect.core.settings import Settings
 from recollect.core.tuning import CosineScale
 from recollect.core.values import ChatMessage, Event, EventSource, MessageBody
-from recollect.embedding.backfill import Backfill
-from recollect.ingest.counters import Counters
-from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Pipeline
-from recollect.ingest.turn_writer import TurnWriter
-from recollect.retrieve.engine import Ranked, SearchEngine
-from recollect.retrieve.index_cache import IndexCache
-from recollect.store import open_store
+from recollect.daemon.recall import RecallParts
+from recollect.daemon.runtime import Runtime
+from recollect.embedding.embedder import Embedder
+from recollect.retrieve.engine import Ranked
 
 _ACTOR = "bench"
 _STEP = 500
 _LONG_AGO = datetime(1990, 1, 1, tzinfo=UTC)  # of a message whose time is not known
 
 
-class CachedEmbedder:
+class CachedEmbedder(Embedder):
     """The cached vectors with the interface of the product's embedder."""
 
     def __init__(self, vectors: CachedVectors) -> None:
+        super().__init__("")
         self._vectors = vectors
 
     @property
@@ -60,48 +57,33 @@ class ProductIngest:
     def __init__(self, vectors: CachedVectors, address: str = "") -> None:
         """In a file of SQLite, or in the PostgreSQL database at this address."""
         self._home = tempfile.mkdtemp(prefix="recollect-bench-")
-        clock = SystemClock()
-        counters = Counters(clock)
-        self._store = open_store(
-            Settings(home=self._home, actor=_ACTOR, store=address, reserve_mb=0), clock
+        settings = Settings(
+            home=self._home, actor=_ACTOR, store=address, reserve_mb=0, cache_mb=4096
         )
-        self._pipeline = Pipeline(self._store, clock, _ACTOR, counters)
-        memories = Memories(self._store)
-        self._turn_writer = TurnWriter(self._store, memories, counters)
-        self._pipeline.listeners.append(self._turn_writer.on_event)
-        self._turn_writer.start()
-        embedder = CachedEmbedder(vectors)
-        self._engine = SearchEngine(embedder)
-        self._index_cache = IndexCache(self._store, self._engine, cache_mb=4096)
-        memories.listeners.append(self._index_cache)
-        self._memories = memories
-        self._backfill = Backfill(
-            self._store,
-            embedder,  # type: ignore[arg-type]
-            self._index_cache.embedded,
-        )
+        self._runtime = Runtime(settings)
+        self._recall = RecallParts(self._runtime, CachedEmbedder(vectors))
+        self._runtime.turn_writer.start()
         self._message: dict[str, str] = {}
 
     def fill(self, store: str, messages: Sequence[BenchMessage]) -> None:
         self.forget(store)
         self.add(store, messages)
-        self._index_cache.fill([_namespace(store)])
+        self._recall.index_cache.fill([_namespace(store)])
 
     def add(self, store: str, messages: Sequence[BenchMessage]) -> None:
         for first in range(0, len(messages), _STEP):
             events = [self._event(store, one) for one in messages[first : first + _STEP]]
-            self._pipeline.events([(event, event.event_id) for event in events])
-        self._turn_writer.wait(3600)
-        while self._backfill.step():
-            pass
+            self._runtime.pipeline.events([(event, event.event_id) for event in events])
+        self._runtime.turn_writer.wait(3600)
+        self._recall.embed_now()
 
     def remove(self, store: str, ids: Iterable[str]) -> None:
         wanted = set(ids)
         records = [record for record, message in self._message.items() if message in wanted]
-        self._memories.delete(_namespace(store), records, _ACTOR)
+        self._runtime.memories.delete(_namespace(store), records, _ACTOR)
 
     def ask(self, store: str, text: str, limit: int, variant: Variant) -> Ranked:
-        ranked = self._engine.search(
+        ranked = self._recall.engine.search(
             text,
             [_namespace(store)],
             limit=limit,
@@ -115,11 +97,11 @@ class ProductIngest:
 
     def forget(self, store: str) -> None:
         """Drop the index. A store is never filled twice in one run, so its rows may stay."""
-        self._index_cache.drop(_namespace(store))
+        self._recall.index_cache.drop(_namespace(store))
 
     def close(self) -> None:
-        self._turn_writer.close()
-        self._store.close()
+        self._recall.close()
+        self._runtime.close()
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _event(self, store: str, message: BenchMessage) -> Event:

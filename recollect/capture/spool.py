@@ -18,8 +18,8 @@ from recollect.core.errors import StoreError
 
 SUFFIX = ".frame"
 TEMPORARY_SECONDS = 3600
-MAX_PLAIN = frames.SPOOL_HEADER_BYTES + frames.HEADER_BYTES + frames.MAX_PAYLOAD
-MAX_FILE = MAX_PLAIN + (1 << 16)  # what sealing adds
+SEALING_BYTES = 1 << 16  # more than sealing adds
+MAX_FILE = frames.SPOOL_HEADER_BYTES + frames.HEADER_BYTES + frames.MAX_PAYLOAD + SEALING_BYTES
 
 # What shares a commit: enough that its sync costs little, so few that hooks, which wait for their
 # own commit, and whoever stops the daemon hardly notice.

@@ -200,6 +200,9 @@ def _encryption(chosen: Settings) -> Iterator[Finding]:
     if store_key.header_of(chosen.path(store_key.DATABASE)) is None:
         told = f"encryption_key is {chosen.encryption_key}, but the store is not encrypted"
         yield Finding("encryption", "warn", told, "recollect encrypt")
+    elif store_key.others_can_read(chosen.encryption_key):
+        path = chosen.encryption_key.removeprefix(store_key.FILE)
+        yield Finding("encryption", "warn", "others can read the key file", f"chmod 600 {path}")
     elif plain := plain_files(chosen.directory):
         told = f"the store is encrypted, but anyone can read {', '.join(plain[:3])}"
         yield Finding("encryption", "warn", told, "recollect encrypt, or delete them")

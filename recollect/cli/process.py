@@ -105,7 +105,8 @@ def start(
             other = running(settings)
             if other is None:
                 raise CannotStart(
-                    "Another process had the data directory and is gone.", hint="recollect up"
+                    "The data directory was in use by another process, which has ended.",
+                    hint="recollect up",
                 )
             pid = other
         elif code is not None:
@@ -197,7 +198,7 @@ def on_files(settings: Settings, *arguments: str) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         raise RecollectError(
-            f"It could not be done (exit code {done.returncode}); nothing was changed.",
+            f"The command failed (exit code {done.returncode}); nothing was changed.",
             hint="recollect logs",
         ) from None
     if "error" in answer:

@@ -5,13 +5,15 @@ import click
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option
 from recollect.cli.output import daemon_client, print_json, print_table
+from recollect.core import ids
 
 
 @click.group(cls=Group)
 def command() -> None:
     """Tell agents who you are: your role, your stack, how you like to be answered.
 
-    Every session in every project starts with these lines, in at most 60 tokens.
+    Every session in every project starts with these lines, in at most 60 tokens. What you say of
+    yourself in a prompt ("I'm a backend engineer", "I mostly write Go") is kept with them.
     """
 
 
@@ -19,13 +21,15 @@ def command() -> None:
 @json_option
 def list_command(as_json: bool) -> None:
     """List the lines of your profile."""
-    found = daemon_client().get("/api/profile")["items"]
+    whole = daemon_client().get("/api/profile")
+    found = [{"line": one["title"], "id": one["record_id"]} for one in whole["items"]]
+    found += [{"line": one["value"], "id": one["preference_id"]} for one in whole["stated"]]
     if as_json:
         print_json(found)
     elif not found:
         click.echo('Your profile is empty. Add to it: recollect profile add "backend engineer, Go"')
     else:
-        print_table(["Line", "Id"], [[one["title"], one["record_id"]] for one in found])
+        print_table(["Line", "Id"], [[one["line"], one["id"]] for one in found])
 
 
 @command.command()
@@ -41,5 +45,8 @@ def add(text: tuple[str, ...]) -> None:
 @click.argument("line", metavar="ID")
 def remove(line: str) -> None:
     """Remove a line by its id."""
-    done = daemon_client().ask("DELETE", f"/api/memories/{line}")
-    click.echo(f"Removed. Undo: recollect undo {done['op_ids'][0]}")
+    if line.startswith(ids.PREFERENCE):
+        op_id = daemon_client().ask("DELETE", f"/api/known/{line}")["op_id"]
+    else:
+        op_id = daemon_client().ask("DELETE", f"/api/memories/{line}")["op_ids"][0]
+    click.echo(f"Removed. Undo: recollect undo {op_id}")

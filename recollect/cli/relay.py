@@ -46,7 +46,7 @@ def command(
     try:
         payload = json.loads(body)
     except ValueError as error:
-        raise BadInput(f"standard input is no JSON: {error}") from error
+        raise BadInput(f"standard input is not valid JSON: {error}") from error
     found = forge_events.note(event, payload) if isinstance(payload, dict) else None
     if found is None:
         print_json({"stored": False}) if as_json else click.echo("Nothing worth a note.")
@@ -71,7 +71,7 @@ def command(
 
 def _check(body: bytes, secret_file: str | None, signature: str | None) -> None:
     if not secret_file or not signature:
-        raise BadInput("a signature is checked with both --secret-file and --signature")
+        raise BadInput("--secret-file and --signature must be given together")
     secret = safe_files.read_whole(os.path.expanduser(secret_file), 4096).decode().strip()
     if not secret or not forge_events.verified(secret, body, signature):
-        raise BadInput("the signature is not that of this event: nothing was stored")
+        raise BadInput("the signature does not match the event; nothing was stored")

@@ -68,7 +68,7 @@ def command(
             sources, left_out = _sources(source, split, history, newest, home)
             sessions = transcripts.read(sources, chosen.ignore)
         if not sessions:
-            raise NotFound("There is no session to replay: nobody asks anything in what was found.")
+            raise NotFound("No session can be replayed: the transcripts contain no prompts.")
 
         def answered(answer: "Answer") -> None:
             if file is not None:
@@ -111,7 +111,7 @@ def _sources(
     if not found[0]:
         raise NotFound(
             f"No sessions were found in {where}.",
-            hint="recollect trial DIR, with a folder of transcripts; or come back after some work.",
+            hint="recollect trial DIR reads a folder of transcripts. Or try again after some work.",
         )
     return found
 

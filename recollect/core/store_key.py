@@ -260,6 +260,14 @@ def refuse_inside(source: str, directory: str) -> None:
         )
 
 
+def others_can_read(source: str) -> bool:
+    """Whether a key file is open to other users."""
+    try:
+        return source.startswith(FILE) and bool(os.stat(_path(source)).st_mode & 0o077)
+    except OSError:
+        return False
+
+
 def entry(header: bytes) -> str:
     """The name of a key in the keychain."""
     return f"encryption-key-{header[len(MAGIC) : _CHECKED_BYTES].hex()}"

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class RecallParts:
-    def __init__(self, runtime: "Runtime") -> None:
+    def __init__(self, runtime: "Runtime", embedder: Embedder | None = None) -> None:
+        """`embedder`: another one than the product's, as the benchmarks have."""
         oslayer.keep_large_blocks_apart()
         settings, clock, store = runtime.settings, runtime.clock, runtime.store
         self._store = store
-        self.embedder = (
-            Embedder(settings.models, settings.embedding_model) if settings.embedding else None
-        )
+        own = settings.embedding and embedder is None
+        self.embedder = Embedder(settings.models, settings.embedding_model) if own else embedder
         self.engine = SearchEngine(self.embedder)
         self.index_cache = IndexCache(
             store, self.engine, settings.cache_mb, model_of(self.embedder)

@@ -77,6 +77,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     starts: tuple[str, ...] = ("SessionStart",)
     prompts: tuple[str, ...] = ("UserPromptSubmit",)
 
+    # Whether the real client was seen to inject what the hook of a prompt says.
+    injects_at_prompt: bool = True
+
     # Whether an answer with a `systemMessage` beside the context was seen to be injected by the
     # real client: it shows that message to the user and not to the model.
     shows_message: bool = False

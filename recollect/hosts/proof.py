@@ -88,11 +88,11 @@ def prove(context: Context, host: Installer, daemon: Daemon, cwd: str = "") -> P
             return Proof(False, f"{stored_so_far}, but not injected", "recollect why -p " + place)
     except (OSError, subprocess.SubprocessError) as error:
         return Proof(False, f"its hook does not run ({error})", f"recollect install {host.name}")
-    if not host.facts.verified:
+    if not (host.facts.verified and host.facts.injects_at_prompt):
         return Proof(
             True,
-            f"{stored_so_far} and found again; whether {host.title} puts it before its model was "
-            "never seen with the real program",
+            f"{stored_so_far} and found again; whether {host.title} puts it before its model with "
+            "a prompt was never seen with the real program",
         )
     return Proof(True, f"{stored_so_far}, found again and injected")
 

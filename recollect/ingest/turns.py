@@ -28,6 +28,8 @@ MOST_FILES = 50
 MOST_COMMANDS = 30
 MOST_EVENTS = 500
 UNANSWERED = "unanswered"
+# How a turn that ran commands ended: by the last of them.
+SUCCEEDED, FAILED = "succeeded", "failed"
 _ROLES: dict[str, Author] = {"user": "user", "human": "user", "tool": "tool", "system": "tool"}
 
 
@@ -40,7 +42,7 @@ class TurnBuilder:
     answered: list[str] = field(default_factory=list)
     files: dict[str, None] = field(default_factory=dict)
     commands: dict[str, None] = field(default_factory=dict)
-    failures: int = 0
+    outcome: str | None = None
     events: list[str] = field(default_factory=list)
     last: StoredEvent | None = None
     position: int | None = None  # if something later arrived before its first event
@@ -75,7 +77,8 @@ class TurnBuilder:
         command = call.get("command")
         if isinstance(command, str) and command and len(self.commands) < MOST_COMMANDS:
             self.commands.setdefault(command[:500])
-        self.failures += call.get("failed") is True
+        if isinstance(command, str) and command:
+            self.outcome = FAILED if call.get("failed") is True else SUCCEEDED
 
     def is_before(self, stored: StoredEvent) -> bool:
         """Whether an event surely comes after this turn: by the same clock or, without one, because
@@ -103,7 +106,7 @@ class TurnBuilder:
             summary=_line(answered if asked else "", SUMMARY_CHARS),
             detail="\n\n".join(detail),
             files=tuple(self.files),
-            category=UNANSWERED if self._unanswered else None,
+            category=UNANSWERED if self._unanswered else self.outcome,
             level="raw",
             strategy="rules",
             author=self._author(),

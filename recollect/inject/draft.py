@@ -1,8 +1,8 @@
-"""What may be told at a prompt, on its way through the stages, and where it comes from.
+"""The draft of a brief: its lines on their way through the stages, and the sources they come from.
 
-`gather` finds lines, `judge` takes out those that must not be told, `speaking` those not worth
-telling, `order` those that repeat; `fit` cuts to the budget, `render` writes. A line that is left
-out stays in the draft with its reason: the receipt shows it.
+`gather` finds lines. `judge` removes those that must not be told, `speaking` those that are not
+worth telling or repeat another one; `render` fits the rest into the budget. A line that is left out
+stays in the draft with its reason, which the receipt shows.
 """
 
 import hashlib

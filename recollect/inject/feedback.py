@@ -1,6 +1,7 @@
-"""What people said of injected memories, and what follows from it.
+"""The user's verdicts on injected memories.
 
-In: useful, wrong or never. Out: a decision in the log; ranking and injection heed it from then on.
+In: a verdict: useful, wrong or never. Out: an entry in the operation log, which ranking and
+injection take into account from then on.
 """
 
 import hashlib

@@ -1,6 +1,7 @@
-"""Second stage: what must not be told, whatever it is worth.
+"""Second stage: leaves out lines that must not be told, however useful they are.
 
-In: a draft and what its session was told. Out: the same lines, some with a reason why not.
+In: a draft and what its session was told before. Out: the same lines, some with a reason against
+telling them.
 """
 
 import msgspec

@@ -1,8 +1,8 @@
-"""What would have been injected at a moment that is past: recall over memory as it was then.
+"""Recall over memory as it was at a past moment: what would have been injected then.
 
-In: the store, namespaces, a moment. Out: a Recall that answers previews. Memories come from the
-live tables and the archive, as do wishes, procedures and things; facts by the time in which they
-held. How sure or how often used something was is not kept: that is told as it is now.
+In: the store, namespaces, a moment. Out: a Recall that answers previews. Memories, preferences,
+procedures and entities come from the live tables and the archive; facts are chosen by the time in
+which they held. Confidence and access counts have no history: their current values are used.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from typing import Any
 
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
+from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.inject.draft import Sources
 from recollect.inject.feedback import Feedback
@@ -48,6 +49,7 @@ class _Filled:
     """Shelves of an engine that was filled for one question."""
 
     epoch = 0
+    model = MODEL
 
     def ready(self, namespaces: Sequence[str]) -> bool:
         return True

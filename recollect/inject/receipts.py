@@ -1,10 +1,10 @@
-"""Last stage: what was told and why, as a receipt that is written after the answer is sent.
+"""Last stage: the receipt of a brief, written after the answer is sent.
 
-In: a draft and the text that was made of it. Out: a `Receipt` with the very text and every line
-that was found, with the parts of its score and the reason why it was left out; and rows of it and
-of access counts, by a thread of its own: no prompt waits for them. When the store cannot write,
-receipts are dropped and counted: they explain, they are not the truth. What a session was told is
-kept here, too, so that it is neither told twice nor taken for the agent's own words.
+In: a draft and the text that was made from it. Out: a `Receipt` with the exact text and every line
+that was found, with the parts of its score and the reason why it was left out. A thread of its own
+writes receipts and access counts, so that no prompt waits for them. When the store cannot write,
+they are dropped and counted: receipts explain briefs, nothing depends on them. This module also
+keeps what each session was told, so that it is neither told twice nor taken for the agent's words.
 """
 
 import contextlib

@@ -1,7 +1,10 @@
-"""Lines of a brief as the agent reads them: short, dated, without empty sections.
+"""The text of a brief: lines in a long and a short form, fitted into a budget, inside the fence.
 
-In: lines that were kept. Out: their texts, each in a long and a short form, and the whole. There
-are two layouts: the brief that a hook gives, and the seeds' sections for whoever asks on purpose.
+In: the lines to tell. Out: their texts and the whole brief. There are two layouts: the brief that a
+hook gives, and the seeds' sections for whoever asks explicitly. The fence begins and ends with a
+mark of ours; in it nothing else looks like one, nor like the marks of a host or of a model's chat
+template. The mark has square brackets, because Gemini CLI and Qwen Code escape angle brackets.
+`parse` gives back exactly what was fenced.
 """
 
 import re
@@ -66,6 +69,8 @@ def forms(line: BriefLine, *, as_sections: bool, quoted: bool = False) -> tuple[
     if record is None:
         if thing is None:
             return (line.line,)
+        if line.section == "profile" and isinstance(thing, Preference):
+            return (shortened(one_line(thing.value), RULE_CHARS).rstrip(". "),)
         return (_thing_in_section(thing) if as_sections else _thing(thing),)
     if line.section == "profile":
         return (shortened(one_line(record.title), RULE_CHARS).rstrip(". "),)

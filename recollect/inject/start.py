@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from recollect.core.kinds import PROFILE, TYPES
 from recollect.core.text_words import words as words_in
-from recollect.core.values import Record
+from recollect.core.values import Preference, Record
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import render
@@ -19,6 +19,7 @@ from recollect.work.paths import looks_like_file
 
 START_POOL = 200
 MOST_RULES = 8
+PROPOSED = 0.5  # the confidence of what was only proposed
 DIGESTS = ("daily", "weekly")
 
 
@@ -29,11 +30,14 @@ def start(sources: Sources, draft: Draft) -> None:
     held = [preference_line(one) for one in sources.graphs.preferences(question.namespaces)]
     pool = [
         record
-        for namespace in question.namespaces
+        for namespace in dict.fromkeys(question.namespaces)
         for record in sources.store.records.page(namespace, limit=START_POOL).items
         if record.category != UNANSWERED
     ]
     draft.lines += _profile(pool)
+    for line in held:
+        if isinstance(line.thing, Preference) and line.thing.category == PROFILE:
+            line.section = "profile"
     pool = [one for one in pool if one.category != PROFILE]
     near = _likeness(sources, question)
     if draft.as_sections:
@@ -51,6 +55,7 @@ def start(sources: Sources, draft: Draft) -> None:
         if one.knowledge_type
         and TYPES[one.knowledge_type].is_rule
         and one.stands
+        and not (one.state == "disputed" and one.confidence <= PROPOSED)  # nobody is sure of it
         and one.holds_in(question.session_id, question.branch)
     ]
     for one in rank_for_start(rules, sources.clock.now(), near)[:MOST_RULES]:

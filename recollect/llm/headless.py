@@ -1,4 +1,4 @@
-"""An agent that is connected anyway, asked once without a head: the user's own account answers.
+"""An agent that is connected anyway, asked once in headless mode, with the user's own account.
 
 In: a ModelRequest. Out: a Completion. How each agent is asked stands in its `facts.py`
 (`ModelRun`): with flags, proven with the real program, by which none of our hooks and no MCP server

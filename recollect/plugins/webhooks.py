@@ -74,7 +74,7 @@ class Webhooks(Plugin):
         addresses = msgspec.convert(options.get("to", []), tuple[Address, ...])
         for one in addresses:
             if problem := wrong_with(one.url):
-                raise ValueError(f"{one.url} is no address: {problem}")
+                raise ValueError(f"{one.url} is not a valid URL: {problem}")
         self._boxes = [_Outbox(one) for one in addresses]
         self._lock = threading.Lock()
         self._alarms: set[str] = set()

@@ -195,7 +195,7 @@ def merge(
     kept = find(runtime, belief_id, namespaces)
     rest = [find(runtime, one, namespaces) for one in dict.fromkeys(others) if one != belief_id]
     if not rest:
-        raise BadInput("name the beliefs that it stands for", field="others")
+        raise BadInput("name the beliefs that it replaces", field="others")
     for one in (kept, *rest):
         if one.namespace != kept.namespace:
             raise BadInput(f"{one.record_id} belongs to another project", field="others")

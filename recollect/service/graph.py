@@ -57,7 +57,10 @@ class Relation(Value, frozen=True, kw_only=True):
 
 
 class EntityDetail(Value, frozen=True, kw_only=True):
+    """`metadata`: what its facts say, by predicate; the surest of several."""
+
     entity: Entity
+    metadata: dict[str, str]
     facts: tuple[Fact, ...]
     relations: tuple[Relation, ...]
     memories: tuple[Record, ...]
@@ -148,6 +151,11 @@ def _detail(
     facts = runtime.visible_store.graph.facts(known.namespace, [known.entity_id], as_of=as_of)
     return EntityDetail(
         entity=known,
+        metadata={
+            one.predicate: one.object
+            for one in sorted(facts, key=lambda one: one.confidence)
+            if not one.sensitive
+        },
         facts=tuple(facts),
         relations=tuple(
             Relation(

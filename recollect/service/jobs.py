@@ -44,7 +44,7 @@ def act(runtime: ServiceRuntime, job_id: str, what: JobAct) -> None:
     elif job_id.startswith(_EXTRACTION) and what == "retry":
         runtime.retry_extraction(_namespace(runtime, job_id))
     elif job_id == EMBEDDING or job_id.startswith(_EXTRACTION):
-        raise Conflict(f"{job_id} comes back by itself and cannot be cancelled")
+        raise Conflict(f"{job_id} is repeated automatically and cannot be cancelled")
     elif what == "cancel":
         runtime.jobs.cancel(job_id)
     else:
@@ -126,4 +126,4 @@ def _namespace(runtime: ServiceRuntime, job_id: str) -> str:
     for one in runtime.store.events.backlog():
         if job_id == f"{_EXTRACTION}{project_id(one.namespace) or 'global'}":
             return one.namespace
-    raise Conflict(f"{job_id}: nothing waits there", hint="recollect jobs list")
+    raise Conflict(f"there is no waiting job {job_id}", hint="recollect jobs list")

@@ -1,7 +1,8 @@
 """The profile: who the person is, in a few lines that every session starts with.
 
 In: lines of text. Out: beliefs of the actor's own namespace, category `profile`, which are told
-first at the start of every session (`inject/start.py`).
+first at the start of every session (`inject/start.py`); and what the person said of themselves in a
+prompt, which the rules keep as preferences of that category.
 """
 
 from typing import Annotated
@@ -10,7 +11,7 @@ from msgspec import Meta
 
 from recollect.core.kinds import PROFILE
 from recollect.core.projects import namespace
-from recollect.core.values import Record, Value
+from recollect.core.values import Preference, Record, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import GLOBAL
 from recollect.service.write import Added, NewKnowledge, add_knowledge
@@ -28,6 +29,12 @@ def lines(runtime: ServiceRuntime) -> list[Record]:
     held = RecordFilter(kind="knowledge", state="current")
     found = runtime.visible_store.records.page(namespace(runtime.actor), held, limit=MOST).items
     return [one for one in reversed(found) if one.category == PROFILE]
+
+
+def stated(runtime: ServiceRuntime) -> list[Preference]:
+    """What the person said of themselves."""
+    held = runtime.visible_store.graph.all(namespace(runtime.actor), Preference)
+    return [one for one in held if one.category == PROFILE]
 
 
 def add(runtime: ServiceRuntime, new: NewProfileLine) -> Added:

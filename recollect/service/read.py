@@ -275,7 +275,8 @@ def _of_session(
             break
     if place is not None:
         raise BadCursor(
-            f"event {place.id} is not there, or no longer", hint="Begin with the first page again."
+            f"event {place.id} does not exist; it may have been deleted",
+            hint="Begin with the first page again.",
         )
     items = tuple(found[: asked.limit])
     more = len(found) > asked.limit

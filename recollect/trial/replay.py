@@ -67,6 +67,7 @@ class Replay:
                 settings,
                 home=home,
                 store="",
+                encryption_key="",  # the transcripts can be read, too; and no key is left behind
                 actor=ACTOR,
                 provider="none",
                 model_dir=settings.models,

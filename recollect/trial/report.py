@@ -1,7 +1,7 @@
-"""Replays sessions and says what came of it.
+"""Replays sessions and reports the result.
 
-In: sessions, settings, what was asked for. Out: a report. Its temporary home is removed in the end,
-also when it is interrupted.
+In: sessions, settings and options. Out: a report. The temporary home is removed at the end, also
+after an interruption.
 """
 
 import json

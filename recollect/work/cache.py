@@ -1,10 +1,10 @@
-"""The work of the projects that were asked about last, in memory.
+"""The work index of the projects that were used last, in memory.
 
 In: rows of the store, and new ones as turns are written. Out: answers about one project at a time,
-and the graph of its work, without what was forgotten or refused. A project is loaded in a thread
-when one of its events or questions comes first; until its newest turns are read, it answers as one
-in which nothing was done, and until all are read, from those. One whose rows were taken away, or in
-which something was forgotten, is dropped, and loaded again.
+and the graph of its work, without what was forgotten or refused. A project is loaded in a thread at
+its first event or question. Until its newest turns are read it answers as an empty project; until
+all turns are read it answers from the newest ones. When rows are removed or something is forgotten,
+the project is dropped and loaded again.
 """
 
 import logging

@@ -1,7 +1,8 @@
-"""Command lines as what they are: which program was run to which end, without where and how.
+"""Shell lines in a normal form: which program was run for which purpose.
 
-In: a shell line. Out: its parts in a normal form that is equal whenever the same thing was run,
-the files it names, and the subject of a commit. A script inside a line is not read.
+In: a shell line. Out: its commands in a form that is equal whenever the same thing was run
+(without directories and incidental options), the files it names, and the subject of a commit. A
+script inside a line is not read.
 """
 
 import re

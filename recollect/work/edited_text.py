@@ -1,7 +1,7 @@
-"""What an edit took away and what it put in, from the input of the tool that made it.
+"""The text that an edit removed and the text that it inserted.
 
-In: the input of a tool that writes files. Out: pairs of texts, before and after. Of a file that was
-written as a whole the text before is not known and is empty.
+In: the input of a tool that writes files. Out: pairs of texts, before and after. For a file that
+was written as a whole, the text before is unknown and empty.
 """
 
 import re

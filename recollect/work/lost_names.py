@@ -1,7 +1,7 @@
-"""What texts may name of work that is no longer known.
+"""Names in texts that only erased work knew.
 
-In: the work of a project before something was erased, and after. Out: whether a text names a file,
-a command, an error, a commit, a branch or a symbol that only the erased turns knew of.
+In: the work of a project before and after something was erased. Out: whether a text names a file, a
+command, an error, a commit, a branch or a symbol that only the erased turns contained.
 """
 
 import re

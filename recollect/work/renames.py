@@ -1,7 +1,7 @@
-"""Files that got another name, by the word of git or of the tool that did it.
+"""Renamed files, as reported by git or by the tool that renamed them.
 
-In: a call of a tool. Out: old and new names, as they were given: of files, and with a slash at the
-end of folders. What failed renamed nothing.
+In: a tool call. Out: old and new names as they were given; folders end with a slash. A call that
+failed renamed nothing.
 """
 
 import re

@@ -36,7 +36,7 @@ class Answers:
 
 def ask(product: ProductIngest, one: datasets.BenchSet, vectors: CachedVectors) -> Answers:
     found = Answers()
-    kept = product._store
+    kept = product._runtime.store
     named = product._message
     for store, questions in one.by_store():
         product.fill(store, one.store(store))

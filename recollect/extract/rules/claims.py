@@ -8,6 +8,7 @@ inference, from plain sentences of an answer; nothing is taken from the output o
 import re
 from collections.abc import Iterator
 
+from recollect.core.kinds import PROFILE
 from recollect.core.values import Author, SourceType
 from recollect.extract.interface import (
     ChangeClaim,
@@ -123,6 +124,7 @@ def _wish(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
                 value=cut(sentence, 400),
                 at=turn.at,
                 source_type="corrected" if _CORRECTS.search(sentence) else "stated",
+                everywhere=category == PROFILE,
                 event_ids=(event_id,),
             )
             return

@@ -138,12 +138,13 @@ def pull_request(call: ToolCall) -> tuple[str, str]:
 def _unwrapped(body: str) -> str:
     """A text without line breaks inside its sentences, and without who else signed it."""
     lines: list[str] = []
-    for line in body.splitlines():
-        line = line.strip()
+    for raw in body.splitlines():
+        line = raw.strip()
         if _TRAILER.match(line):
             continue
         goes_on = lines and lines[-1] and line and not _BEGINS.match(line)
-        if goes_on and not _BEGINS_ALONE.match(lines[-1]) and not lines[-1].endswith(":"):
+        ends = _BEGINS_ALONE.match(lines[-1]) or lines[-1].endswith(":") if lines else False
+        if goes_on and (not ends or raw.startswith("  ")):
             lines[-1] += " " + line
         else:
             lines.append(line)

@@ -21,19 +21,22 @@ from recollect.extract.interface import Claim, Extraction
 from recollect.extract.normalised_text import content_hash, content_words
 from recollect.extract.quality_gate import filter_candidates, filter_claims
 from recollect.extract.rules import claims, classify
-from recollect.extract.rules.later_edits import LaterEdits
+from recollect.extract.rules.later_edits import LACKS, LaterEdits
 from recollect.extract.rules.outcome import (
+    KEEP,
     OFFERS,
     SURE,
     Message,
     RepairedCommand,
     TurnOutcome,
     find_repairs,
+    is_problem,
     messages_of,
     outcome,
     plan_heading,
     taken_back,
 )
+from recollect.extract.rules.patterns import CAUSE
 from recollect.extract.rules.procedures import CommandRun, procedures, runs_of
 from recollect.extract.rules.sentence_ranker import Meanings, RankedSentence, ranked
 from recollect.extract.rules.statements import BeliefStatement, statements_of
@@ -41,6 +44,7 @@ from recollect.extract.rules.store_reads import RuleReads
 from recollect.extract.rules.summary import Summary, TurnResult, summary
 from recollect.extract.rules.turns import ToolCall, Turn, turns_of
 from recollect.store.interface import Batch
+from recollect.work.paths import base
 
 SNAPSHOT = 10
 MOST_EVIDENCE = 100
@@ -50,6 +54,8 @@ CONTEXT = 800  # events of a session on either side of new ones; a summary tells
 HEAD = 50  # events among which the first turn of a session begins
 # Of a long session whose beginning was not read: turns that may have lost what came before them.
 CUT_TURNS = 5
+LEADS_TO = 2  # turns until something that was found leads to an edit
+FOLLOWED_UP = 3  # turns until something that was found is mended
 REMEMBERED = 500  # sessions whose runs are held in memory, of all projects
 
 
@@ -307,7 +313,7 @@ class _BatchResult:
             session_id=turn.first.event.session_id,
             position=turn.position,
             importance=classify.importance(statement.type, category),
-            confidence={"corrected": 0.95, "stated": 0.9}.get(statement.source_type, 0.6),
+            confidence=_confidence(statement),
             valid_from=self._at(turn),
             source_event_ids=(statement.event_id,),
             content_hash=content_hash(statement.text),
@@ -324,6 +330,14 @@ class _BatchResult:
     def _at(self, turn: Turn) -> datetime:
         """The time of a turn, at most now: a host's clock may run ahead."""
         return min(turn.at, self._now)
+
+
+def _confidence(statement: BeliefStatement) -> float:
+    if statement.vetoed:
+        return 0.3
+    if statement.source_type == "stated" and statement.state == "proposed":
+        return 0.5
+    return {"corrected": 0.95, "stated": 0.9}.get(statement.source_type, 0.6)
 
 
 def _without_refused(told: TurnResult, refused: Callable[[str], bool]) -> TurnResult:
@@ -367,6 +381,7 @@ def _turn_results(turns: Sequence[Turn], meanings: Meanings) -> list[TurnResult]
             heading=headings.get(at, ""),
         )
         gone = undone[at] is not None or taken_back(turn, turns[at + 1 :])
+        gone = gone or _misled(turns, undone, at)
         stands = None if gone else came
         told.append(TurnResult(turn, stands, stated, tuple(said[at])))
         answer_before = turn.answered or answer_before
@@ -384,18 +399,45 @@ def _still_true(
     before: list[list[RankedSentence]] = [[] for _ in turns]
     true: list[list[RankedSentence]] = []
     for at, part in enumerate(said):
-        ended = [(one, edits.outdated(at, one.text)) for one in part]
-        over = [(one, by) for one, by in ended if by is not None and one.keep >= SURE]
+        ended = [
+            (one, edits.outdated(at, one.text) or _followed_up(turns, at, one.text)) for one in part
+        ]
+        over = [(one, by) for one, by in ended if by is not None and one.keep >= KEEP]
         left = [one for one, by in ended if by is None]
         if not turns[at].written() and over:
             # What is left of a finding that is half over explains what is over.
-            left = left if 2 * len(over) < sum(one.keep >= SURE for one in part) else []
+            sure = [one for one in part if one.keep >= SURE]
+            lost = [one for one, _ in over if one.keep >= SURE]
+            first = max(part, key=lambda one: one.keep)
+            if 2 * len(lost) >= len(sure) or first in (one for one, _ in over):
+                left = []
             for one, by in over:
                 if not OFFERS.search(one.text):
                     before[by].append(one)
         true.append(left)
     best = [sorted(part, key=lambda one: one.keep, reverse=True) for part in before]
     return true, best
+
+
+def _misled(turns: Sequence[Turn], undone: Sequence[int | None], at: int) -> bool:
+    """Whether what a turn found about a problem led to an edit that did not last."""
+    if turns[at].written() or not is_problem(turns[at]):
+        return False
+    soon = range(at + 1, min(at + 1 + LEADS_TO, len(turns)))
+    first = next((number for number in soon if turns[number].written()), None)
+    return first is not None and undone[first] is not None
+
+
+def _followed_up(turns: Sequence[Turn], at: int, text: str) -> int | None:
+    """The turn that mended what a sentence of an earlier one says about a problem, or names as a
+    cause or a lack: soon after, it edited the file that the sentence names."""
+    wrong = is_problem(turns[at]) or CAUSE.search(text) or LACKS.search(text)
+    if turns[at].written() or not wrong:
+        return None
+    for number in range(at + 1, min(at + 1 + FOLLOWED_UP, len(turns))):
+        if any(base(path) in text for path in turns[number].written()):
+            return number
+    return None
 
 
 def _still_written(message: Message, edits: LaterEdits, at: int) -> Message:

@@ -19,13 +19,16 @@ from recollect.work.session_effort import GIT_TAKES_BACK
 UNDONE = 0.5  # of the lines that a turn put in, if so many are gone the edit was replaced
 _MOST_CHARS = 60_000  # of one text that was edited
 _SHORT_LINE = 4
+_STEM = 7
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+FEWEST_GONE = 2  # words of a sentence that stand only in lines that are gone
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
 _NAMED = re.compile(r"[A-Za-z_]\w{3,}(?:\(\))?")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|\w_\w")
 # Files whose text tells of code and does not change it.
 _TELLS = re.compile(r"\.(?:md|mdx|rst|txt|adoc)$|(?:^|[/_.-])tests?(?:[/_.-]|$)|spec\.\w+$", re.I)
 # What is missing, wrong or so for now: an edit of what it names may end it.
-_LACKS = re.compile(
+LACKS = re.compile(
     r"\b(?:not|no|nothing|never|only|missing|lacks?|without|cannot|fails?|always|still|bug|wrong\w*|"
     r"incorrect\w*|currently|already|unused|gap|redundant|duplicat\w+)\b|n't\b",
     re.IGNORECASE,
@@ -38,6 +41,11 @@ _BRINGS = re.compile(
 )
 _FROM_TO = re.compile(r"\bfrom (\S*\d\w*) to (\S*\w)", re.IGNORECASE)
 _FILE = re.compile(r"[\w-]+\.[A-Za-z]\w{0,8}\b")
+
+
+def _parts(text: str) -> set[str]:
+    """The words of a text, and those that names in it are made of; endings are left off."""
+    return {word.lower()[:_STEM] for word in _PART.findall(text) if len(word) >= _SHORT_LINE}
 
 
 def code_names(text: str) -> set[str]:
@@ -64,9 +72,19 @@ class TurnEdits:
     wrote: bool = False
 
 
+@dataclass
+class _Replaced:
+    """The words in what a turn put in: those of lines that are gone, and of those that are left."""
+
+    by: int | None = None
+    gone: set[str] = field(default_factory=set)
+    left: set[str] = field(default_factory=set)
+
+
 class LaterEdits:
     def __init__(self, turns: Sequence[Turn], said: Sequence[Sequence[str]]) -> None:
         """`said`: the sentences of each turn."""
+        self._replaced: dict[int, _Replaced] = {}
         whole: dict[str, frozenset[str]] = {}
         self._told = [code_names(" ".join(texts)) for texts in said]
         self._said = [[text for text in texts if _FROM_TO.search(text)] for texts in said]
@@ -93,10 +111,12 @@ class LaterEdits:
     def outdated(self, at: int, text: str) -> int | None:
         """The later turn that ended what a sentence of a turn says; None while it holds."""
         edits = self._turns[at]
+        if (by := self._replaced_by(at, text)) is not None:
+            return by
         named = code_names(text)
         own = {base(path) for path, _ in edits.added}
         files = own & {base(name) for name in _FILE.findall(text)}
-        lacks = _LACKS.search(text) is not None
+        lacks = LACKS.search(text) is not None
         does = _BRINGS.match(text) is not None
         for number in range(at + 1, len(self._turns)):
             one = self._turns[number]
@@ -112,6 +132,29 @@ class LaterEdits:
             ):
                 return number
         return None
+
+    def _replaced_by(self, at: int, text: str) -> int | None:
+        """The turn that took out the lines which a sentence of a turn is about: more of its words
+        stand only in lines that are gone than only in lines that are left."""
+        if at not in self._replaced:
+            self._replaced[at] = self._lines_of(at)
+        lines = self._replaced[at]
+        if lines.by is None:
+            return None
+        words = _parts(text)
+        gone, left = words & (lines.gone - lines.left), words & (lines.left - lines.gone)
+        return lines.by if len(gone) >= FEWEST_GONE and len(gone) > len(left) else None
+
+    def _lines_of(self, at: int) -> "_Replaced":
+        edits, found = self._turns[at], _Replaced()
+        for number in range(at + 1, len(self._turns)):
+            taken = edits.added & self._turns[number].removed
+            if taken:
+                found.by = number
+                found.gone |= _parts(" ".join(line for _, line in taken))
+        later = set[tuple[str, str]]().union(*(one.removed for one in self._turns[at + 1 :]))
+        found.left = _parts(" ".join(line for _, line in edits.added - later))
+        return found
 
     def _is_gone(self, name: str, at: int, number: int) -> bool:
         """Whether a name that a turn brought in left with a later one for good."""

@@ -48,6 +48,7 @@ CERTAIN = 0.65  # of the best sentence of a turn that changed nothing
 GOOD = 0.2  # of a title
 GOOD_ITEM = 0.35  # of a title from a list, which holds details
 WRITTEN = 0.6  # of a sentence of a commit's message
+FEWEST_FIXED = 5  # words of a problem, or of a question, that can be a title
 MOST_HEADING_WORDS = 5
 MOST_REASONS = 2
 MOST_BEFORE = 1  # sentences on how it was before
@@ -60,7 +61,7 @@ _REASONS = re.compile(
 )
 # A heading's first word, before what it heads.
 _LABEL = re.compile(
-    r"^(?:plan|summary|change|solution|fix(?:ed)?|bug|issue|test|code change|title|result)"
+    r"^(?:plan|summary|change|solution|fix|bug|issue|test|code change|title|result)"
     r"(?: \((?-i:[A-Z]+)\))?:\s+(?=(?:\S+\s+){2})",
     re.IGNORECASE,
 )
@@ -78,21 +79,29 @@ _CONCEDES = re.compile(
 _HYPOTHETICAL = re.compile(
     r"\b(?:would|could|might|should|may|try|probably|likely)\b", re.IGNORECASE
 )
-_OF_ONESELF = re.compile(r"(?:i|i'm|i've|i'd|my)\b|\*", re.IGNORECASE)
+_OF_ONESELF = re.compile(
+    r"(?:i'm|i am|i'll|i'd|i was|my|i (?:also )?(?:see|saw|think|thought|need|can|can't|could|will|"
+    r"believe|understand|assumed?|want|should|would|don't|didn't|noticed?|realized?|know|guess|hope|"
+    r"suggest|recommend|found|have|haven't))\b|\*",
+    re.IGNORECASE,
+)
 # Headings of a pull request under which it says how it was checked.
 _CHECKED = re.compile(r"(?:test|testing|checklist|verification|how to test)\b", re.IGNORECASE)
 # It only leads to what follows, or says of something unnamed what it does.
 _NO_TITLE = re.compile(
     r"(?i:.*\bhere(?:'s| is| are)\b|.*\b(?:below|as follows|the following)\b|"
     r"now (?:correctly |also |always |only )?[a-z]+s\b)|"
-    r"(?:Verif|Check|Test|Use|Return|Create|Read|Assert|Ensure|Run|Call|Set|Show|Print|Cover|Fall|"
-    r"Require|Handle|Take|Make|Get|Include|Document)(?:s|es|ies)\b|"
+    r"(?:Verifi|Check|Test|Use|Return|Create|Read|Assert|Ensure|Run|Call|Set|Show|Print|Cover|Fall|"
+    r"Require|Handle|Take|Make|Get|Include|Document|Store|Find|Add|Keep|Detect|Scan|Fetch|Trigger|"
+    r"List|Copi|Write|Remove|Validate|Wrap|Extract|Parse|Load|Save|Send|Build|Allow|Prevent|Support|"
+    r"Skip|Exit|Satisfi|Move|Update|Replace|Select|Clear)(?:s|es)\b|"
+    r"(?:Before|After|Pros|Cons|Note|Example|Title|Effort|Step \d+): |"
     r"\"?[^-—–]{1,40} [-—–] (?:Verifies|Checks|Tests|Uses|Returns|Creates|Reads|Asserts|Ensures)\b"
 )
 # What may stand before a sentence and is no part of it: a commit's number, "Yes, ", "However, ".
 _LEAD = re.compile(
     r"^(?:[0-9a-f]{7,40}\b[\s:—–-]*|based on [^,]{3,60}, |(?:yes|no)(?:,| [—–-]) |"
-    r"(?:however|but|so|also|finally|overall),? )",
+    r"(?:however|but|so|also|finally|overall),? )+",
     re.IGNORECASE,
 )
 # Headings that say no more than that something follows.
@@ -122,6 +131,10 @@ _OFFERED = re.compile(
 _SUSPECTED = re.compile(r"\b(?:suspicion|suspects?|presumably|seems?|appears?)\b", re.IGNORECASE)
 _OPTIONS = re.compile(
     r"\b(?:options?|approach(?:es)?|alternatives?|recommend\w*|suggest\w*|ideas?|proposals?|proposed)\b",
+    re.IGNORECASE,
+)
+_LOOK_AGAIN = re.compile(
+    r"\b(?:check|look|validate|verify|review|read|think)\b.{0,80}\bagain\b|\bare you sure\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
@@ -287,8 +300,8 @@ def taken_back(turn: Turn, later: Sequence[Turn]) -> bool:
     if turn.written():  # what was changed stands until the same files are changed again
         again = not turn.written().keys().isdisjoint(after.written())
         return again and (refused or _STILL.search(asked) is not None)
-    corrected = patterns.CORRECTION.search(asked) is not None
-    return refused or corrected or _first_check_fails(after)
+    corrected = patterns.CORRECTION.search(asked) or _LOOK_AGAIN.search(asked)
+    return refused or corrected is not None or _first_check_fails(after)
 
 
 def _first_check_fails(turn: Turn) -> bool:
@@ -381,7 +394,12 @@ def _work(
     ordered = as_title(order(asked), turn.project)
     title = as_title(subject, turn.project) or best_title(sure, turn.project, ordered)
     title = title or _stated_order(asked, turn.project)
-    title = title or best_title(kept, turn.project) or best_title(kept, turn.project, leaning=True)
+    title = (
+        title
+        or best_title(kept, turn.project)
+        or _title_of_part(kept, turn.project, next(reversed(written), ""))
+    )
+    title = title or best_title(kept, turn.project, leaning=True)
     title = title or next(map(_repair_title, mended), "")
     if not title:
         return None
@@ -406,15 +424,37 @@ def _finding(turn: Turn, kept: Sequence[RankedSentence]) -> TurnOutcome | None:
     needed = _needed(turn, kept)
     if max((one.keep for one in kept), default=0.0) < needed:
         return None
-    title = best_title([one for one in kept if one.keep >= min(needed, SURE)], turn.project)
+    sure = [one for one in kept if one.keep >= min(needed, SURE)]
+    asked = request(turn)
+    title = best_title(sure, turn.project)
+    title = title or (as_title(asked, turn.project) if _is_question(asked) else "")
+    title = title or _title_of_part(sure, turn.project)
     if not title or not names(" ".join(one.text for one in kept)):
         return None
     classes = {call.tool_class for call in turn.calls}
     looked: ToolClass = "tool-use"
     looked = next((one for one in ("research", "delegation") if one in classes), looked)
     author: Author = "web" if looked == "research" else "assistant"
-    asked = request(turn)
     return _outcome(turn, "discovery", looked, title, kept, (), (), author=author, asked=asked)
+
+
+def _is_question(asked: str) -> bool:
+    """Whether it is a question that says what it is about."""
+    return asked.endswith("?") and len(content_words(asked)) >= FEWEST_FIXED
+
+
+def _title_of_part(kept: Sequence[RankedSentence], project: str, file: str = "") -> str:
+    """The best sentence that says what something unnamed does, with the file that was written, or
+    the heading above it: "cache.py: Keeps the rows for a minute"."""
+    for one in sorted(kept, key=lambda one: one.keep, reverse=True):
+        title = as_title(one.text, project)
+        what = os.path.basename(file) or (
+            one.sentence.heading if _heads(one.sentence.heading, "") else ""
+        )
+        talks = _is_talk(title) or _leads_in(one.text) or OFFERS.search(title)
+        if what and _NO_TITLE.match(title) and not talks and len(content_words(title)) >= 4:
+            return as_title(f"{what}: {title}", project)
+    return ""
 
 
 def _outcome(
@@ -440,9 +480,9 @@ def _outcome(
         ],
         title,
     )
-    told += [_BEFORE + _LEAD.sub("", one.text) for one in before[:MOST_BEFORE]]
+    told += [_BEFORE + capitalised(_LEAD.sub("", one.text)) for one in before[:MOST_BEFORE]]
     told = [with_short_paths(one, turn.project) for one in _news(told, title)]
-    wanted = [_ASKED + one for one in _news([asked], title, 0.6) if len(content_words(one)) >= 4]
+    wanted = [_ASKED + one for one in _news([asked], title, 0.6) if len(content_words(one)) >= 3]
     body, rest = _fitting(wanted, [*plan_reasons(turn), *told])
     return TurnOutcome(
         type=kind,
@@ -488,7 +528,7 @@ def _headed(found: Sequence[Sentence], title: str) -> list[str]:
 
 
 def _heads(heading: str, title: str) -> bool:
-    few = len(content_words(heading)) <= MOST_HEADING_WORDS
+    few = 0 < len(content_words(heading)) <= MOST_HEADING_WORDS
     says = not _is_talk(heading) and not _SAYS_LITTLE.match(heading)
     return few and says and normalised(heading) not in normalised(title)
 
@@ -573,7 +613,7 @@ def _stated_order(asked: str, project: str) -> str:
         return ""
     title = as_title(asked, project)
     if patterns.PROBLEM.search(asked):
-        return title and _FIXED + title
+        return _FIXED + title if len(content_words(title)) >= FEWEST_FIXED else ""
     return title if patterns.ORDER.match(asked) else ""
 
 

@@ -7,6 +7,7 @@ project shows by running it.
 
 import re
 
+from recollect.core.kinds import PROFILE
 from recollect.extract.normalised_text import word_set
 
 _NAME = r"[\w@./+-]*[\w@/+](?: \d+)?"
@@ -98,7 +99,11 @@ COMMANDS: tuple[tuple[re.Pattern[str], str, str], ...] = (
 # Standing wishes, by what they are about: the sentence is the value. "One thing and later another"
 # is written as the first of the one and then any of the other, or each of the one would look anew.
 _WANTS = r"(?:use|write|keep|i (?:prefer|like|want|use)|prefer|give me|make|please|should be|from now on|always)"
+_ROLES = "engineer|developer|designer|scientist|analyst|architect|manager|student|researcher|administrator|sysadmin|programmer|maintainer|founder|teacher|consultant|freelancer|cto"
 WISHES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    (PROFILE, "role", _sentence(rf"^(?:i am|i'm|i work as) (?:an?|the) (?:(?!(?:of|for|to|with|by|in|on|at|who|that|and|not|no)\b)[\w+#/.-]+ ){{0,3}}(?:{_ROLES})\b|^my (?:role|job) is\b")),
+    (PROFILE, "stack", _sentence(r"^i (?:mostly|mainly|usually|primarily) (?:write|code in|program in|use|work (?:with|in)) [\w+#]")),
+    (PROFILE, "employer", _sentence(r"^i work (?:at|for) (?!home\b|now\b|a while\b)[\w]")),
     ("git", "commit_messages", _sentence(rf"^(?=.*\b{_WANTS}\b)(?>.*?\bcommit messages?\b).*\b(?:in|as|with|short|long|conventional|imperative|past)\b")),
     ("style", "indentation", _sentence(r"^(?>.*?\bindent(?:ation)?\b).*\b(?:\d|two|four|eight|tabs?|spaces?)\b|\b(?:use|prefer) (?:tabs|\d spaces)\b")),
     ("style", "quotes", _sentence(rf"^(?=.*\b{_WANTS}\b).*\b(?:single|double)[ -]quotes\b")),

@@ -16,6 +16,7 @@ from functools import cache
 
 from recollect.core import safe_files
 from recollect.extract.normalised_text import content_words, names
+from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject
 from recollect.extract.rules.prose import Sentence, placed_sentences
 from recollect.extract.rules.turns import Turn
@@ -26,6 +27,8 @@ Meaning = tuple[float, float, float, float]
 Meanings = Callable[[Sequence[str]], Sequence[Meaning]]
 
 MOST_SENTENCES = 60
+SHORT_ANSWER = 160
+ANSWERS_BACK = 6
 FEATURES = 40
 _FULL = 5  # words
 _WORTH_ASKING = 0.1  # below it without meaning, no meaning makes a sentence worth keeping
@@ -39,6 +42,7 @@ _POINTS_BACK = re.compile(r"(?:it|this|that|these|those|they|its|which|there)\b"
 _SPEAKS = re.compile(r"(?:i|i've|i'm|we|we've)\b", re.IGNORECASE)
 _DID = re.compile(r"(?:(?:now|also|i|we|i've|we've) )*\w+ed\b", re.IGNORECASE)
 _JOINS = re.compile(r"\b(?:because|since|so|but|not|no)\b", re.IGNORECASE)
+_WAS_CAUSE = re.compile(r"\b(?:cause|reason|culprit|problem|issue|bug) was\b", re.IGNORECASE)
 _TO_YOU = re.compile(r"\byour?\b", re.IGNORECASE)
 
 
@@ -55,7 +59,7 @@ class RankedSentence:
 
 def ranked(turn: Turn, meanings: Meanings = lambda texts: ()) -> list[RankedSentence]:
     """The sentences of a turn's answer in their order, without questions and narration."""
-    found = placed_sentences(turn.answered)[:MOST_SENTENCES]
+    found = _told_at_the_end(turn)[:MOST_SENTENCES]
     weights = _weights()
     rows = features(turn, found)
     alone = [(_odds(weights[2], row), _odds(weights[3], row)) for row in rows]
@@ -73,6 +77,18 @@ def ranked(turn: Turn, meanings: Meanings = lambda texts: ()) -> list[RankedSent
         for one, (keep, title) in zip(found, alone, strict=True)
         if not one.text.endswith("?") and not narrates(one.text)
     ]
+
+
+def _told_at_the_end(turn: Turn) -> Sequence[Sentence]:
+    """The sentences of the last answer. If it only says what is done next, or next to nothing, as
+    that of a turn that was interrupted: those of the answers before it that name a cause or say
+    what was done, where a transcript has them."""
+    last = placed_sentences(turn.answered)
+    if len(turn.answered) > SHORT_ANSWER and not all(narrates(one.text) for one in last):
+        return last
+    before = [one for _, text in turn.answers[-ANSWERS_BACK:-1] for one in placed_sentences(text)]
+    telling = (_WAS_CAUSE.search, patterns.DONE_FIRST.match)  # "the cause is" may be a guess
+    return [*(one for one in before if any(tells(one.text) for tells in telling)), *last]
 
 
 def features(turn: Turn, found: Sequence[Sentence]) -> list[list[float]]:

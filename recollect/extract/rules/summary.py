@@ -195,7 +195,9 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
             found += [f"offered: {offer[1] or offer[2]}" for offer in offers if offer]
         for said in one.said:
             text = said.text
-            if patterns.STILL_OPEN.search(text) and len(content_words(text)) >= 4:
+            if said.sentence.is_heading or len(content_words(text)) < 4:
+                continue
+            if patterns.STILL_OPEN.search(text):
                 other = (patterns.LEANS, _OFFERS, patterns.DONE_FIRST, patterns.UNSURE)
                 if not any(one.search(text) for one in other) and not _covered(text, since):
                     found.append(text)

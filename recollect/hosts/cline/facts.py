@@ -24,4 +24,5 @@ FACTS = Facts(
         HookSpec("SessionShutdown"),
     ),
     starts=("TaskStart", "TaskResume"),
+    injects_at_prompt=False,
 )

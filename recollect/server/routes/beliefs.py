@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from recollect.core.values import BeliefScope, Operation, Record, RecordName, Value
+from recollect.core.values import BeliefScope, Operation, Preference, Record, RecordName, Value
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import beliefs, profile
@@ -22,6 +22,13 @@ class BeliefQuery(Scope, frozen=True, kw_only=True):
 
     show: Literal["held", "standing", "waiting", "ended"] = "held"
     branch: Annotated[str, Meta(max_length=256)] = ""
+
+
+class Profile(Value, frozen=True, kw_only=True):
+    """`items`: lines that were added; `stated`: what was said in prompts."""
+
+    items: tuple[Record, ...]
+    stated: tuple[Preference, ...]
 
 
 class Beliefs(Value, frozen=True, kw_only=True):
@@ -118,8 +125,9 @@ def merge(runtime: ServerRuntime, asked: OneBelief, given: Merger) -> Decided:
     return _decided(runtime, belief_id, operation)
 
 
-def profile_lines(runtime: ServerRuntime, asked: NoParameters) -> Beliefs:
-    return Beliefs(items=tuple(profile.lines(runtime)))
+def profile_lines(runtime: ServerRuntime, asked: NoParameters) -> Profile:
+    lines, stated = profile.lines(runtime), profile.stated(runtime)
+    return Profile(items=tuple(lines), stated=tuple(stated))
 
 
 def add_to_profile(
@@ -159,7 +167,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET", "/api/profile", "Who the person is: lines that every session starts with.",
-        profile_lines, Beliefs,
+        profile_lines, Profile,
     ),
     Endpoint(
         "POST", "/api/profile", "Add a line to the profile.",

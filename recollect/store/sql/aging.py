@@ -76,7 +76,7 @@ SELECT record_id, reason FROM (
              OR EXISTS (SELECT 1 FROM compacted AS d JOIN memory_records AS s
                             ON s.record_id = d.into_id AND s.namespace = $namespace
                          WHERE d.namespace = $namespace AND d.source_id = c.into_id))
-            THEN 'its summary stands for it'
+            THEN 'a summary has replaced it'
         WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'raw' AND r.created_at <= ${kinds.TURN.name}
              AND c.at <= $replaced THEN 'retention of {kinds.TURN.plural}'
         WHEN r.kind = '{kinds.TURN.name}' AND r.level = 'distilled' AND r.created_at <= $short_turns

@@ -33,7 +33,7 @@ def test_the_profile_comes_first_at_a_start_and_only_there(
 def test_a_line_can_be_removed_and_comes_back(terminal: Terminal) -> None:
     terminal("profile", "add", "answers in German")
     (line,) = json.loads(terminal("profile", "list", "--json").stdout)
-    undo = terminal("profile", "remove", line["record_id"]).stdout.split("recollect undo ")[1]
+    undo = terminal("profile", "remove", line["id"]).stdout.split("recollect undo ")[1]
     assert "empty" in terminal("profile", "list").stdout
     terminal("undo", undo.strip())
     assert "answers in German" in terminal("profile", "list").stdout
@@ -47,3 +47,27 @@ def test_a_long_profile_stays_within_its_budget(
     start = told(runtime_home, tmp_path, "SessionStart", source="startup")
     (line,) = [one for one in start.splitlines() if one.startswith("About the person")]
     assert "0th subsystem" in line and count_tokens(line) <= PROFILE_TOKENS + 10
+
+
+def test_what_is_said_of_oneself_is_kept_for_every_project(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    here, there = tmp_path / "billing", tmp_path / "shop"
+    for place in (here, there):
+        place.mkdir()
+        (place / "Makefile").touch()
+    prompt = "I'm a senior backend engineer. I mostly write Go and SQL. Fix the login test."
+    told(runtime_home, here, "UserPromptSubmit", prompt=prompt)
+    told(runtime_home, here, "Stop", last_assistant_message="The login test passes now.")
+    other = {"prompt": "I'm a bit lost. I am not an engineer of trains. He said: I work at Acme."}
+    told(runtime_home, here, "UserPromptSubmit", **other)
+    told(runtime_home, here, "Stop", last_assistant_message="Let us see.")
+    runtime_home.extract()
+    found = json.loads(terminal("profile", "list", "--json").stdout)
+    said = ["I'm a senior backend engineer", "I mostly write Go and SQL"]
+    assert [one["line"].rstrip(".") for one in found] == said
+    start = told(runtime_home, there, "SessionStart", source="startup", session_id="s2")
+    (line,) = [one for one in start.splitlines() if one.startswith("About the person")]
+    assert all(one in line for one in said) and "Rules here" not in start
+    terminal("profile", "remove", found[0]["id"])
+    assert len(json.loads(terminal("profile", "list", "--json").stdout)) == 1

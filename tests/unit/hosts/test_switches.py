@@ -207,7 +207,11 @@ def test_a_host_that_was_never_run_is_not_called_injected(
     program.chmod(0o755)
     where = replace(context(tmp_path), hook_command=str(program))
     monkeypatch.setattr("recollect.hosts.proof.PROVE_S", 5.0)
-    for name, sentence in (("factory-droid", "never seen"), ("claude-code", "and injected")):
+    for name, sentence in (
+        ("factory-droid", "never seen"),
+        ("cline", "never seen"),  # it takes text with tools only
+        ("claude-code", "and injected"),
+    ):
         host = installer(name)
         command = ("/bin/sh", "-c", str(program))
         monkeypatch.setattr(host, "hook_command", lambda *_, command=command: command)
@@ -218,4 +222,4 @@ def test_a_host_that_was_never_run_is_not_called_injected(
         proof = prove(where, host, daemon)
         assert proof.ok and sentence in proof.message, proof
         told.append(proof.message)
-    assert "injected" not in told[0]
+    assert "injected" not in told[0] + told[1]

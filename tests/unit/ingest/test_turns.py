@@ -72,6 +72,19 @@ def test_a_turn_is_what_was_asked_what_was_answered_and_what_was_done() -> None:
         check(episode)
 
 
+def test_an_episode_says_how_its_last_command_ended() -> None:
+    def outcome(*calls: StoredEvent) -> str | None:
+        (turn,) = turns_of([prompt(1, "Fix it"), *calls, answer(9, "Done.")])
+        return turn.episode().category
+
+    run = {"class": "command", "command": "make check"}
+    assert outcome() is None
+    assert outcome(tool(2, **run, failed=True)) == "failed"
+    assert outcome(tool(2, **run, failed=True), tool(3, **run)) == "succeeded"
+    assert outcome(tool(2, **run), tool(3, **{"class": "file-read"}, failed=True)) == "succeeded"
+    assert turns_of([prompt(1, "Fix it")])[0].episode().category == "unanswered"
+
+
 def test_the_same_events_give_the_same_episode() -> None:
     assert [turn.episode() for turn in turns_of(SESSION)] == [
         turn.episode() for turn in turns_of(SESSION)

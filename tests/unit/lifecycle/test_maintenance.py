@@ -88,7 +88,7 @@ def test_a_turn_goes_six_days_after_its_summary_and_the_summary_is_distilled(her
     here.maintenance().run()
     here.clock.advance(days=6)
     report = here.maintenance().run()
-    assert report.forgotten == {"its summary stands for it": 3}
+    assert report.forgotten == {"a summary has replaced it": 3}
     left = {one.record_id for one in here.all() if one.level == "raw" and one.kind == "episode"}
     assert left == {important.record_id, pinned.record_id}
     here.clock.advance(days=1)

@@ -52,6 +52,7 @@ def test_an_entity_comes_with_facts_relations_and_memories(
     asked = graph.EntityQuery(namespace=NAMESPACE, entity_id="postgres")
     found = graph.entity(known, asked)
     assert [fact.object for fact in found.facts] == ["16"]
+    assert found.metadata == {"version": "16"}
     assert {(one.source, one.relationship.type, one.target) for one in found.relations} == {
         ("billing", "uses", "postgres"), ("postgres", "runs on", "fly"),
         ("shop", "uses", "postgres"),

@@ -92,6 +92,15 @@ def test_no_key_at_all_says_which_setting_names_it(settings: Settings, closed: s
     assert "encryption_key" in locked.value.hint
 
 
+def test_an_apsw_without_the_cipher_says_which_command_repairs_it(
+    settings: Settings, chosen: Settings, closed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(apsw, "mc_version")
+    with pytest.raises(errors.StoreLocked, match="no cipher") as locked:
+        SqliteStore(chosen)
+    assert "--force-reinstall apsw-sqlite3mc" in locked.value.hint
+
+
 def test_a_changed_byte_in_a_page_is_damage_not_a_wrong_key(chosen: Settings, closed: str) -> None:
     store_key.use(chosen.encryption_key)
     path = pathlib.Path(closed)

@@ -6,7 +6,7 @@ from recollect.extract.rules.prose import placed_sentences
 from recollect.extract.rules.sentence_ranker import RankedSentence
 from recollect.extract.rules.turns import turns_of
 from recollect.store.sqlite import SqliteStore
-from tests.unit.extract.session import Told, as_stored, extract, outcomes
+from tests.unit.extract.session import Told, as_stored, extract, outcomes, records
 
 LOGIN = "src/login.py"
 
@@ -131,3 +131,42 @@ def test_a_note_of_a_plan_says_why_it_was_made(store: SqliteStore) -> None:
     assert note.summary == (
         "Why: Each session writes a log file of its own, which nobody finds while it runs."
     )
+
+
+def test_a_sentence_goes_with_the_lines_that_it_is_about() -> None:
+    old = "# copy the selected directories into one commit\ncopy_selected(ids)\n"
+    told = edit(Told().ask("import them"), "a_line\n", old + "retry_push(branch)\n").answer("x")
+    edit(told.ask("keep the commits"), old, "cherry_pick(commits)\n").answer("y")
+    edits = later(told)
+    assert edits.undone(0) == 1
+    assert edits.outdated(0, "It copies only the selected directories.") == 1
+    assert edits.outdated(0, "The push is tried again on its branch.") is None
+
+
+def test_a_diagnosis_whose_fix_did_not_last_is_not_kept(store: SqliteStore) -> None:
+    told = Told().ask("why does the start crash with an invalid date?")
+    told.answer("The cause was that ids in test.sh lack the date which the parser expects.")
+    edit(told.ask("mend it"), "id=$(date +%s)\n", "id=$(date +%F)-uuid\n", "test.sh").answer("x")
+    told.ask("none of the real files has a date in front")
+    edit(told, "id=$(date +%F)-uuid\n", "id=$(uuidgen)\n", "test.sh")
+    told.answer("Changed test.sh to make plain ids with `uuidgen`, as the real files have them.")
+    [note] = outcomes(extract(store, told))
+    assert "uuidgen" in note.title
+
+
+def test_answers_before_a_short_last_one_say_what_was_done(store: SqliteStore) -> None:
+    told = edit(Told().ask("it says that there are changes"), "a_line\n", "b_line\n")
+    told.answer(
+        "The issue was that `status()` of the library does not read the global ignore file."
+    )
+    told.answer("Build complete.")
+    [note] = outcomes(extract(store, told))
+    assert "does not read the global ignore file" in note.title
+
+
+def test_what_an_answer_offers_at_the_end_is_open(store: SqliteStore) -> None:
+    told = edit(Told().ask("mend the harness"), "a_line\n", "b_line\n")
+    told.answer("Changed `make_id()` in test.sh to plain ids.\n\nWant me to commit these changes?")
+    [summary] = records(extract(store, told), kind="summary")
+    assert "Open: offered: commit these changes" in summary.summary
+    assert "Open: offered: commit these changes." in summary.detail
