@@ -329,8 +329,8 @@ def _interrupted(proof: Proof, client: Client, home: Home, model: FakeModel) -> 
         run = home.turn(client, model.url, typed.prompt)
         if number == signal.SIGSTOP:
             home.signal_daemon(signal.SIGCONT)
-        elif not home.client.alive():
-            home.start_daemon()  # only the start of a session would do so
+        else:
+            home.recollect("up")  # of hooks, only that of a session's start would do so
         found = captured(home, client, typed)
         told = [f"{part}: {one}" for part, all_ in found.items() for one in all_]
         missed = ["nothing happened"] if model.in_the_middle else []
