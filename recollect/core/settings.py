@@ -266,7 +266,10 @@ class Settings:
 
     @property
     def actor_id(self) -> str:
-        return self.actor or getpass.getuser()
+        try:
+            return self.actor or getpass.getuser()
+        except (KeyError, OSError):  # a user without a name, as in many containers
+            return f"user-{os.getuid()}"
 
     def kept_days(self, kind: str) -> int:
         """How many days a kind in RETENTION_DAYS is kept; 0 for ever."""

@@ -191,6 +191,31 @@ class HintThresholds:
     related: float = entry(0.33, 0, 1, "its score in the search for the prompt")
 
 
+@dataclass(frozen=True)
+class Endings:
+    """How likely a statement ends an older one: weights of `reconcile/ending_pairs.py`, fitted by
+    `tests/bench/fit_endings.py`, and how certain it must be."""
+
+    near: float = entry(4.3, -10, 30, "likeness of meaning")
+    shared: float = entry(1.1, -10, 30, "words that both have, up to three")
+    same_kind: float = entry(4.3, -10, 30, "both name things that do the same job, other ones")
+    typed: float = entry(2.5, -10, 30, "both have a value of one type, other ones")
+    allows: float = entry(0.5, -10, 30, "it allows or no longer asks, and the older one is a rule")
+    names_rule: float = entry(0.2, -10, 30, "it speaks of a rule, and the older one is one")
+    near_change: float = entry(7.0, -10, 30, "likeness of meaning, where it changes or allows")
+    other_side: float = entry(-2.0, -20, 5, "each speaks of another side: frontend, backend")
+    by_words: float = entry(0.6, 0, 1, "the likeness of two that share all words, without vectors")
+    named: float = entry(8.0, 0, 20, "the newer one names it as what no longer holds; set by hand")
+    none: float = entry(5.3, -5, 20, "none of the older ones is meant")
+    clear: float = entry(0.8, 0, 1, "the share of certainty with which an older one ends")
+    doubt_end: float = entry(0.15, 0, 1, "the share with which one that ends something disputes")
+    doubt: float = entry(0.2, 0, 1, "the same of one that speaks of a change")
+    unsure: float = entry(0.25, 0, 1, "the same where the newer one is only proposed")
+    unread: float = entry(0.55, 0, 1, "the same where the rules could not read one of both")
+    stated: float = entry(0.25, 0, 1, "how likely such a prompt must be a statement by itself")
+    doubt_plain: float = entry(0.7, 0, 1, "the same of any other")
+
+
 SEARCH = SearchWeights()
 MATCHING = Matching()
 PRIORS = Priors()
@@ -204,6 +229,7 @@ NOTES = Notes()
 HINTS = HintThresholds()
 AS_IT_IS = CosineScale()
 MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
+ENDINGS = Endings()
 
 GROUPS = {
     "search": SEARCH,
@@ -217,6 +243,7 @@ GROUPS = {
     "speaking": SPEAKING,
     "notes": NOTES,
     "hints": HINTS,
+    "endings": ENDINGS,
     "cosines of use-multilingual-v3": MULTILINGUAL,
 }
 

@@ -146,6 +146,9 @@ class Runtime:
         self.hooks: HookServer | None = None
         self.http: HttpServer | None = None
         self.health = Health(self).report
+        # Two threads that import packages whose parts import each other can wait for each other;
+        # Python 3.14 then fails one of them.
+        self.one_importer = threading.Lock()
         self._recall_ready = threading.Event()
         self._learning_ready = threading.Event()
         limit = oslayer.descriptor_limit()
@@ -294,7 +297,8 @@ class Runtime:
     def load_recall(self) -> "RecallParts":
         """Recall needs numpy and the model, which are slow to load: hooks do not wait for them,
         they are answered with nothing until it is there."""
-        from recollect.daemon.recall import RecallParts
+        with self.one_importer:
+            from recollect.daemon.recall import RecallParts
 
         recall = RecallParts(self)
         self.pipeline.listeners.append(recall.on_event)
@@ -310,7 +314,8 @@ class Runtime:
     def load_learning(self) -> "Learning":
         """Extraction, which begins when everything that an agent waits for is there. It runs in
         threads of its own once it is started."""
-        from recollect.daemon.learning import Learning
+        with self.one_importer:
+            from recollect.daemon.learning import Learning
 
         recall = self.loaded_recall
         learning = Learning(self, recall.embedder if recall else None)

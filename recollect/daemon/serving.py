@@ -25,13 +25,15 @@ GRACE_S = 1
 
 def serve(runtime: "Runtime") -> None:
     """The slow imports come here, when hooks are already answered."""
-    import uvicorn
-
-    from recollect.server.http_protocol import Connections, DoorProtocol, HttpServer
-
     listener = _listen(runtime.settings.port)
     runtime.port = runtime.announce.port = listener.getsockname()[1]
-    runtime.clones.start()
+    with runtime.one_importer:
+        import uvicorn
+
+        from recollect.server.http_protocol import Connections, DoorProtocol, HttpServer
+
+        app, clones = runtime.app(), runtime.clones
+    clones.start()
     runtime.upkeep.catch_up_later()
     address = runtime.socket_path(HTTP_SOCKET)
     unix = oslayer.listen_unix(address)
@@ -39,7 +41,7 @@ def serve(runtime: "Runtime") -> None:
         int(family): Connections(runtime.connections) for family in (socket.AF_UNIX, socket.AF_INET)
     }
     config = uvicorn.Config(
-        runtime.app(),
+        app,
         http=cast(Any, functools.partial(DoorProtocol, doors=limits)),
         ws="none",
         lifespan="off",
@@ -86,6 +88,7 @@ def _listen(port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", candidate))
+            listener.listen()  # two that have only bound a port could both have it
         except OSError:
             listener.close()
             continue

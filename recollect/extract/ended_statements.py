@@ -168,8 +168,8 @@ def _cut(record: Record, ended: Sequence[_Ended]) -> Record | None:
     summary = _without(record.summary, ended)
     detail = _without(record.detail, ended)
     facts = tuple(one for one in record.facts if _without(one, ended))
-    if record.traits.is_turn and not title:
-        return None  # its question is what ended; the answer alone says nothing
+    if record.traits.is_turn and title != record.title and len(word_hashes(title)) <= FEWEST:
+        return None  # its question is what ended; the rest of it or the answer alone says nothing
     if not title:
         title = next((line for line in (*summary.splitlines(), *facts) if line.strip()), "")[:200]
     if not title or not any(statements(title)):

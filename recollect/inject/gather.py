@@ -11,8 +11,9 @@ from typing import Any
 
 from recollect.core import vector_bytes as layout
 from recollect.core.clock import to_micros
+from recollect.core.ids import RECORD
 from recollect.core.text_words import count_tokens
-from recollect.core.tuning import NOTES, SPEAKING
+from recollect.core.tuning import NOTES, PRIORS, SPEAKING
 from recollect.core.values import Entity, Fact
 from recollect.embedding.embedder import MODEL
 from recollect.extract.rules.patterns import contradicts
@@ -40,6 +41,7 @@ CANDIDATES = 30
 DEEP_CANDIDATES = 90  # for a question about the past
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
 CORRECTION_CHARS = 120
+MOST_STEPS = 4  # of beliefs that took each other's place
 _MINUTE_US = 60_000_000
 
 
@@ -110,7 +112,31 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         one = results[record.record_id]
         if one.id not in have:
             draft.lines.append(memory_line(record, one.score, one.parts))
+    _add_successors(sources, draft)
     _add_corrections(sources, draft)
+
+
+def _add_successors(sources: Sources, draft: Draft) -> None:
+    """What took the place of a belief answers the questions that the belief answers, whether or not
+    it shares their words."""
+    lines = {line.id: line for line in draft.lines}
+    for line in list(draft.lines):
+        one = line.record
+        for _ in range(MOST_STEPS):
+            if one is None or one.stands or not one.ended_by.startswith(RECORD):
+                break
+            found = sources.records(draft.question.namespaces, [one.ended_by])
+            one = found[0] if found else None
+        if one is None or one is line.record or not one.stands:
+            continue
+        # A belief that does not hold was found with less than its score.
+        score = line.score / PRIORS.ended
+        known = lines.get(one.record_id)
+        if known is None:
+            lines[one.record_id] = memory_line(one, score, line.parts)
+            draft.lines.append(lines[one.record_id])
+        elif known.parts and known.score < score:
+            known.score, known.parts = score, line.parts
 
 
 def _add_corrections(sources: Sources, draft: Draft) -> None:

@@ -7,7 +7,6 @@ that is restarted between the two proposes nothing.
 """
 
 import dataclasses
-import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -28,17 +27,15 @@ from recollect.extract.interface import (
     FactClaim,
     PreferenceClaim,
 )
-from recollect.extract.normalised_text import content_hash
-from recollect.extract.rules import classify
-from recollect.extract.rules.prose import capitalised, cut
+from recollect.extract.rules.prose import cut
 from recollect.extract.standing import standing
 from recollect.inject import render
 from recollect.inject.draft import Draft
 from recollect.privacy.sensitive import is_sensitive
+from recollect.reconcile.unread_statements import proposed
 from recollect.store.interface import RecordFilter, Store
 
 RELATED_CHARS = 60
-TITLE_CHARS = 190
 _MOST = 500  # hints whose prompts were not extracted yet
 
 ToolsSince = Callable[[str], datetime | None]
@@ -120,12 +117,16 @@ class Hints:
         }
         held.update(_stated_in(extraction.claims))
         held.update(self._recorded(namespace, set(hinted) - held))
-        proposed = tuple(
-            Candidate(record=_proposed(event_id, one))
+        waiting = tuple(
+            Candidate(
+                record=proposed(
+                    one.namespace, one.session_id, event_id, one.sentence, one.at, b"hint"
+                )
+            )
             for event_id, one in hinted.items()
             if event_id not in held and one.namespace == namespace
         )
-        return dataclasses.replace(extraction, candidates=(*extraction.candidates, *proposed))
+        return dataclasses.replace(extraction, candidates=(*extraction.candidates, *waiting))
 
     def _recorded(self, namespace: str, event_ids: Iterable[str]) -> Iterable[str]:
         """Those of the events by which an agent stored, replaced or ended a belief."""
@@ -171,27 +172,3 @@ def _stated_in(claims: Iterable[Claim]) -> Iterable[str]:
     for one in claims:
         if isinstance(one, (FactClaim, PreferenceClaim, EndClaim)):
             yield from one.event_ids
-
-
-def _proposed(event_id: str, hint: _Given) -> Record:
-    title = cut(capitalised(hint.sentence), TITLE_CHARS)
-    digest = hashlib.blake2b(b"hint", digest_size=6).digest()
-    return Record(
-        record_id=ids.RECORD + ids.derive_ulid(event_id, 1 + int.from_bytes(digest, "big")),
-        namespace=hint.namespace,
-        kind="knowledge",
-        title=title,
-        concepts=classify.concepts(title, ()),
-        knowledge_type="decision",
-        category=classify.category(title),
-        strategy="rules",
-        author="user",
-        state="proposed",
-        source_type="stated",
-        session_id=hint.session_id,
-        importance=classify.importance("decision", ""),
-        confidence=0.5,
-        valid_from=hint.at,
-        source_event_ids=(event_id,),
-        content_hash=content_hash(title),
-    )

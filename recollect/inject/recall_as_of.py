@@ -11,6 +11,7 @@ from typing import Any
 
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
+from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.inject.draft import Sources
 from recollect.inject.feedback import Feedback
@@ -48,6 +49,7 @@ class _Filled:
     """Shelves of an engine that was filled for one question."""
 
     epoch = 0
+    model = MODEL
 
     def ready(self, namespaces: Sequence[str]) -> bool:
         return True

@@ -19,6 +19,7 @@ from recollect.work.paths import looks_like_file
 
 START_POOL = 200
 MOST_RULES = 8
+PROPOSED = 0.5  # the confidence of what was only proposed
 DIGESTS = ("daily", "weekly")
 
 
@@ -29,7 +30,7 @@ def start(sources: Sources, draft: Draft) -> None:
     held = [preference_line(one) for one in sources.graphs.preferences(question.namespaces)]
     pool = [
         record
-        for namespace in question.namespaces
+        for namespace in dict.fromkeys(question.namespaces)
         for record in sources.store.records.page(namespace, limit=START_POOL).items
         if record.category != UNANSWERED
     ]
@@ -54,6 +55,7 @@ def start(sources: Sources, draft: Draft) -> None:
         if one.knowledge_type
         and TYPES[one.knowledge_type].is_rule
         and one.stands
+        and not (one.state == "disputed" and one.confidence <= PROPOSED)  # nobody is sure of it
         and one.holds_in(question.session_id, question.branch)
     ]
     for one in rank_for_start(rules, sources.clock.now(), near)[:MOST_RULES]:

@@ -4,36 +4,44 @@ In: the beliefs that a batch states, in order, with its claims. Out: a `BeliefPl
 as they are to be written, and a change for each stored belief that one of them concerns. Reads
 only; the push writes.
 
-A sentence that ends something (`EndClaim`) is compared with all beliefs that stand: if one
-candidate is clear, it ends and the sentence takes its place; if several may be meant, they are
-disputed by the newer one. What is only proposed can be ended too. A statement about the same
-subject with another value replaces the older one. Only the user's own words do any of this, and
-only to what was said before them.
+Every statement of the user is compared with all beliefs that stand (`ending_pairs.py`): if it is
+clear that it ends one, that one ends and the statement takes its place; what it may end is disputed
+by it. A statement that is itself only proposed ends nothing, but disputes. What is only proposed
+can be ended too. A statement about the same subject with another value replaces the older one. Only
+the user's own words do any of this, and only to what was said before them.
 """
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from recollect.core.entity_keys import key
 from recollect.core.projects import everywhere
+from recollect.core.tuning import ENDINGS
 from recollect.core.values import Record
 from recollect.extract.interface import Claim, EndClaim, PreferenceClaim
 from recollect.extract.normalised_text import content_words
 from recollect.extract.rules.grammar import family
 from recollect.extract.statement_match import same_statement, word_hashes
-from recollect.reconcile.belief_changes import BeliefChange, disputing, ended, ending, replacing
+from recollect.reconcile.belief_changes import (
+    BeliefChange,
+    disputing,
+    ended,
+    ending,
+    in_state,
+    replacing,
+)
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
-from recollect.reconcile.related_beliefs import cosines, rarity, standing, words_of
+from recollect.reconcile.ending_pairs import least_share, read, shares
+from recollect.reconcile.ending_pairs import score as ending_score
+from recollect.reconcile.related_beliefs import cosine, cosines, rarity, standing, words_of
+from recollect.reconcile.unread_statements import as_belief, stating_turns
 from recollect.store.interface import Store, with_content
 
-MEANT = (
-    0.55  # the share of what a sentence says of known things that a belief must have to be meant
-)
-CLEAR = 0.12  # how much better than the next one a candidate is that is clear
-NEAR = 0.4  # the cosine of two statements that may be about one thing: unrelated ones have .2
+PROPOSED = 0.5  # what is proposed with less confidence has a veto against it, and changes nothing
 NAMED = 3  # words of a name; longer ones are a sentence
 FRAME = 2  # words besides their values, for two statements to be about one thing
 _ADVERBS = word_hashes("always only must please remember actually instead")
@@ -55,22 +63,28 @@ class BeliefPlan:
 
 
 def plan_beliefs(
-    store: Store, namespace: str, plans: Sequence[ClusterPlan], claims: Sequence[Claim]
+    store: Store,
+    namespace: str,
+    plans: Sequence[ClusterPlan],
+    claims: Sequence[Claim],
+    perhaps: Sequence[EmbeddedRecord] = (),
 ) -> BeliefPlan:
-    """What the new beliefs among these plans do to the others."""
+    """What the new beliefs among these plans do to the others. `perhaps`: what the rules could not
+    read; it becomes a belief only if it seems to change another one."""
     new = [
         one for plan in plans for one in plan.members
         if one.record.traits.is_belief and not plan.derived
     ]  # fmt: skip
     ends = [one for one in claims if isinstance(one, EndClaim) and one.author == "user"]
-    if not new and not ends:
+    if not new and not ends and not perhaps:
         return BeliefPlan(list(plans), [], list(claims))
-    return _Planner(store, namespace, new).plan(plans, ends, claims)
+    return _Planner(store, namespace, [*new, *perhaps]).plan(plans, ends, claims, perhaps)
 
 
 class _Planner:
     def __init__(self, store: Store, namespace: str, new: Sequence[EmbeddedRecord]) -> None:
         self._store = store
+        self._namespace = namespace
         self._held = {
             one.record_id: one
             for one in standing(store, (namespace, everywhere(namespace)), proposed=True)
@@ -79,19 +93,38 @@ class _Planner:
         self._new = sorted(new, key=lambda one: (one.record.valid_from, one.record.position or 0))
         self._written = {one.record.record_id: one.record for one in new}
         self._changes: dict[str, BeliefChange] = {}
+        self._unread: set[str] = set()  # what the rules could not read
         self._gone: list[Record] = []  # of this batch, and ended in it
 
     def plan(
-        self, plans: Sequence[ClusterPlan], ends: Sequence[EndClaim], claims: Sequence[Claim]
+        self,
+        plans: Sequence[ClusterPlan],
+        ends: Sequence[EndClaim],
+        claims: Sequence[Claim],
+        perhaps: Sequence[EmbeddedRecord],
     ) -> BeliefPlan:
         asked = list(ends)
+        self._unread = {one.record.record_id for one in perhaps}
         for one in self._new:
             record = self._written[one.record.record_id]
             mine = [end for end in asked if _is_of(end, record)]
             asked = [end for end in asked if end not in mine]
             self._take(one, mine)
+            if (
+                self._written[record.record_id].state == "proposed"
+                and record.record_id in self._unread
+            ):
+                del self._held[record.record_id]
         for end in asked:  # the sentence itself was not kept, or was known
-            self._withdrawn(end, None)
+            self._withdrawn(end)
+        plans = [
+            *plans,
+            *(
+                ClusterPlan((one,))
+                for one in perhaps
+                if self._written[one.record.record_id].state != "proposed"
+            ),
+        ]
         done = [
             ClusterPlan(
                 tuple(
@@ -109,16 +142,14 @@ class _Planner:
         record = self._written[one.record.record_id]
         if record.state == "current":
             self._confirm_proposed(record)
-        if record.author == "user" and record.state == "current":
-            for end in ends:
-                self._withdrawn(end, record, one)
-            for older in list(self._held.values()):
-                if _is_before(older, record) and _replaces(record, older):
-                    self._replace(older, record)
-        elif record.author == "user" and record.state == "proposed":
-            for end in ends:
-                self._doubted(end, record)
-        if record.state != "ended":
+        may_change = record.state == "current" or record.confidence >= PROPOSED
+        if record.author == "user" and record.state in ("current", "proposed") and may_change:
+            if record.state == "current":
+                for older in list(self._held.values()):
+                    if _is_before(older, record) and _replaces(record, older):
+                        self._replace(older, record)
+            self._end_meant(record, [end.ends for end in ends], one)
+        if self._written[record.record_id].state != "ended":
             self._held[record.record_id] = self._written[record.record_id]
 
     def _confirm_proposed(self, record: Record) -> None:
@@ -131,72 +162,93 @@ class _Planner:
             )  # fmt: skip
             self._changes[known.record_id] = change
 
-    def _withdrawn(
-        self, end: EndClaim, record: Record | None, made: EmbeddedRecord | None = None
-    ) -> None:
-        found = self._meant(end, record, made)
-        if not found:
-            return
-        best = found[0][1]
-        close = [one for one, score in found if best - score < CLEAR]
-        held = [one for one in close if one.stands]
-        if len(held) > 1 and record is not None:
-            self._dispute(held, record)
-        # Of what is only proposed nothing is lost when all of it ends.
-        for one in close:
-            if one.stands and len(held) > 1:
-                continue
-            if record is not None:
+    def _end_meant(self, record: Record, old: Sequence[str], made: EmbeddedRecord) -> None:
+        """End what a statement ends, and dispute what it may end."""
+        held = [
+            one for one in self._held.values() if _is_before(one, record) and _may_end(record, one)
+        ]
+        text = f"{record.title} {record.summary}"
+        if made.vectors:
+            turns = stating_turns(self._store, self._namespace, record.valid_from)
+            held += [one for one in turns if _is_before(one, record)]
+        unread = record.record_id in self._unread
+        unsure = record.state == "proposed"
+        found = self._meant(held, text, old, made, unsure=unsure, unread=unread)
+        standing = [share for one, share in found if one.stands and one.traits.is_belief]
+        certain = sum(share for _, share in found) >= ENDINGS.clear
+        is_clear = not standing or (len(standing) == 1 and standing[0] >= ENDINGS.clear / 2)
+        if record.state == "current" and certain and is_clear:
+            for one, _ in found:  # of what is only proposed nothing is lost when all of it ends
                 self._replace(one, record)
-            else:
-                self._end(one, end)
+        elif found:
+            self._dispute([one for one, _ in found], record)
 
-    def _doubted(self, end: EndClaim, record: Record) -> None:
-        """It may end something: what it names is not told until somebody decides."""
-        found = self._meant(end, record)
-        close = [one for one, score in found if found[0][1] - score < CLEAR and one.stands]
-        if close:
-            self._dispute(close, record)
-
-    def _meant(
-        self, end: EndClaim, record: Record | None, made: EmbeddedRecord | None = None
-    ) -> list[tuple[Record, float]]:
-        """The beliefs that a sentence may end, best first."""
+    def _withdrawn(self, end: EndClaim) -> None:
+        """A sentence that ends something, and that is no belief itself."""
         held = [
             one
             for one in self._held.values()
-            if one.valid_from <= end.at
-            and set(end.event_ids).isdisjoint(one.source_event_ids)
-            and (record is None or _may_end(record, one))
+            if one.valid_from <= end.at and set(end.event_ids).isdisjoint(one.source_event_ids)
         ]
-        weight = rarity(held)
-        old = word_hashes(end.ends) - _ABOUT_RULES
-        said = word_hashes(f"{end.text} {end.subject}") - _ABOUT_RULES
-        known = frozenset(word for word in said if weight(frozenset((word,))) > 0)
-        near = {}
+        text = f"{end.text} {end.subject}"
+        for one, share in self._meant(held, text, [end.ends], None, unsure=False):
+            if share >= ENDINGS.clear or not one.stands:
+                self._end(one, end)
+
+    def _meant(
+        self,
+        held: Sequence[Record],
+        text: str,
+        old: Sequence[str],
+        made: EmbeddedRecord | None,
+        *,
+        unsure: bool,
+        unread: bool = False,
+    ) -> list[tuple[Record, float]]:
+        """The beliefs that a sentence may end, with their share of certainty."""
+        names = [word_hashes(one) - _ABOUT_RULES for one in old]
+        whole = word_hashes(text) - _ABOUT_RULES
+        names = [one for one in names if 0 < len(one) <= NAMED and one != whole]
+        if names:
+            held = [one for one in held if any(name <= words_of(one) for name in names)]
+        near = _by_words(held, text)
         if made is not None and made.vectors:
-            near = cosines(self._store, held, made.vectors[0], made.model)
-        by_name = 0 < len(old) <= NAMED
-        found = []
-        for one in held:
-            words = words_of(one)
-            if by_name and not old <= words:
-                continue
-            shared = words & known
-            if not shared or not known:
-                continue
-            score = weight(shared) / weight(known)
-            if by_name:
-                score = (1 + score) / 2
-            score = (score + max(0.0, near.get(one.record_id, 0.0)) / 4) / (1.25 if near else 1)
-            if score >= MEANT:
-                found.append((one, score))
-        found.sort(key=lambda pair: (-pair[1], pair[0].record_id))
-        return found or _nearest(held, near)
+            near.update(cosines(self._store, held, made.vectors[0], made.model))
+            near.update(self._near_in_batch(held, made.vectors[0]))
+        new = read(text)
+        older = [read(one.title) for one in held]
+        scores = [
+            ending_score(new, said, near[one.record_id]) + ENDINGS.named * bool(names)
+            for one, said in zip(held, older, strict=True)
+        ]
+        return [
+            (one, share)
+            for one, said, share in zip(held, older, shares(scores), strict=True)
+            if share
+            >= max(
+                ENDINGS.doubt_end if old and not unsure else least_share(new, said, unsure=unsure),
+                ENDINGS.unread if unread or one.traits.is_turn else 0.0,
+            )
+        ]
+
+    def _near_in_batch(self, held: Sequence[Record], vector: bytes) -> dict[str, float]:
+        """The cosines of beliefs that are not stored yet."""
+        fresh = {one.record.record_id: one.vectors[0] for one in self._new if one.vectors}
+        return {
+            one.record_id: cosine(vector, fresh[one.record_id])
+            for one in held
+            if one.record_id in fresh
+        }
 
     # --- what becomes of a belief ---
 
     def _replace(self, older: Record, record: Record) -> None:
+        if older.traits.is_turn:
+            over = ended(as_belief(older), record.record_id, record.valid_from)
+            self._changes[over.record_id] = BeliefChange(
+                over.namespace, _said(record), made=(over,)
+            )
+            return
         self._gone_from(older)
         if older.record_id in self._stored:
             change = replacing(self._store.graph, older, record, _said(record))
@@ -217,6 +269,11 @@ class _Planner:
         self._written[record.record_id] = msgspec.structs.replace(record, state="disputed")
         for one in older:
             self._gone_from(one)
+            if one.traits.is_turn:
+                lost = in_state(as_belief(one), "disputed", record.record_id)
+                change = BeliefChange(one.namespace, _said(record), made=(lost,))
+                self._changes[lost.record_id] = change
+                continue
             doubted = msgspec.structs.replace(one, state="disputed", ended_by=record.record_id)
             if one.record_id in self._stored:
                 change = disputing(self._store.graph, one, record, _said(record))
@@ -248,12 +305,16 @@ class _Planner:
             yield claim
 
 
-def _nearest(held: Sequence[Record], near: Mapping[str, float]) -> list[tuple[Record, float]]:
-    """The belief that no word names, but that is by far the nearest in meaning."""
-    ranked = sorted(held, key=lambda one: -near.get(one.record_id, 0.0))[:2]
-    scores = [near.get(one.record_id, 0.0) for one in ranked] + [0.0, 0.0]
-    clear = scores[0] >= NEAR and scores[0] - scores[1] >= CLEAR
-    return [(ranked[0], scores[0])] if clear else []
+def _by_words(held: Sequence[Record], text: str) -> dict[str, float]:
+    """How near beliefs are by words alone: the share of a sentence's words that a belief has."""
+    weight = rarity(held)
+    said = word_hashes(text) - _ABOUT_RULES
+    known = frozenset().union(*map(words_of, held)) if held else frozenset()
+    whole = weight(said) + len(said - known) * math.log(2)
+    return {
+        one.record_id: ENDINGS.by_words * weight(words_of(one) & said) / whole if whole else 0.0
+        for one in held
+    }
 
 
 def _is_of(end: EndClaim, record: Record) -> bool:

@@ -61,6 +61,7 @@ from recollect.reconcile.judge import MergeJudge
 from recollect.reconcile.promotion import promote
 from recollect.reconcile.push import Knowledge, Pushed, push
 from recollect.reconcile.record_vectors import RecordEmbedder, prepared
+from recollect.reconcile.unread_statements import unread
 from recollect.store.interface import Batch, Counted, Store
 
 log = logging.getLogger(__name__)
@@ -213,10 +214,13 @@ class ExtractionWorker:
                 for candidate in extraction.candidates
                 if candidate.record.record_id not in extraction.reworded
             ]
+            perhaps = [self._made(candidate, where) for candidate in unread(extraction, batch)]
         with self._timed(counts, "dedupe"):
             decisions = self._dedupe(batch.namespace, made, extraction.derived, judge, counts)
         with self._timed(counts, "beliefs"):
-            plan = plan_beliefs(self._store, batch.namespace, decisions.plans, extraction.claims)
+            plan = plan_beliefs(
+                self._store, batch.namespace, decisions.plans, extraction.claims, perhaps
+            )
         with self._timed(counts, "push"):
             pushed = push(
                 self._store,

@@ -71,17 +71,21 @@ def rarity(beliefs: Sequence[Record]) -> Callable[[Words], float]:
 
 
 def cosines(store: Store, beliefs: Sequence[Record], vector: bytes, model: str) -> dict[str, float]:
-    import numpy as np  # not before it is needed: whoever asks without a vector does not wait
-
-    question = np.frombuffer(vector, dtype="<f4").astype(np.float64)
-    question /= np.linalg.norm(question) or 1.0
+    """How near stored beliefs are in meaning."""
     found: dict[str, float] = {}
     for namespace in dict.fromkeys(one.namespace for one in beliefs):
         ids = [one.record_id for one in beliefs if one.namespace == namespace]
         for row in store.vectors.of(namespace, model, ids):
-            if row.part == 0 and len(row.vector) == len(vector):
-                other = np.frombuffer(row.vector, dtype="<f4").astype(np.float64)
-                length = float(np.linalg.norm(other))
-                if math.isfinite(length) and length > 0:
-                    found[row.source_id] = float(other @ question / length)
+            if row.part == 0:
+                found[row.source_id] = cosine(vector, row.vector)
     return found
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    import numpy as np  # not before it is needed: whoever asks without a vector does not wait
+
+    if len(one) != len(other):
+        return 0.0
+    mine, theirs = (np.frombuffer(some, dtype="<f4").astype(np.float64) for some in (one, other))
+    length = float(np.linalg.norm(mine) * np.linalg.norm(theirs))
+    return float(mine @ theirs) / length if math.isfinite(length) and length > 0 else 0.0

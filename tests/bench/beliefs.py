@@ -1,9 +1,9 @@
 """What is believed of freely worded prompts: `python -m tests.bench.beliefs LIST.json [-v]`.
 
 In: a list by somebody who had not seen the rules: `statements`, `near_misses`, `one_off`,
-`changed_minds` and `withdrawn`; its own `format` says what the fields are. Out: counts, and with
-`-v` every case with what became of it. Every case has a project of its own and goes through the
-hooks of Claude Code, extraction and injection, in this process.
+`changed_minds` (before, after, question, old, new) and `withdrawn` (rule, withdrawal, words). Out:
+counts, and with `-v` every case with what became of it. Every case has a project of its own and
+goes through the hooks of Claude Code, extraction and injection, in this process.
 """
 
 import json
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from recollect.core import projects
+from recollect.core.text_words import STOP_WORDS, words
 from recollect.core.values import Record
 from recollect.extract.standing import standing
 from tests.fakes.runtime import RuntimeHome
@@ -87,18 +88,26 @@ def _single(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
     with _home() as (home, folder):
         for kind in ("statements", "near_misses", "one_off"):
             held = proposed = noticed = 0
-            for case in cases.get(kind, []):
-                project = Project(home, folder / case["id"])
+            for number, case in enumerate(cases.get(kind, [])):
+                project = Project(home, folder / f"{kind}-{number}")
                 project.session(case["prompt"])
                 sure, waits = project.beliefs("current", "disputed"), project.beliefs("proposed")
                 hinted = _is_hinted(home, case["prompt"])
                 held, proposed = held + bool(sure), proposed + bool(sure or waits)
                 noticed += bool(sure or waits or hinted)
                 if show:
-                    yield f"{case['id']} {case['prompt']!r}\n    held {sure}\n    waits {waits}"
+                    yield f"{kind} {number} {case['prompt']!r}\n    held {sure}\n    waits {waits}"
                     yield f"    hinted {hinted}"
             total = len(cases.get(kind, []))
             yield f"{kind}: {held} of {total} held, {proposed} held or proposed, {noticed} noticed"
+        gone = [
+            f"    {one.title} <- {one.ended_by[-5:].lower()}"
+            for namespace in home.runtime.store.projects.namespaces()
+            for one in home.runtime.store.records.page(namespace, limit=400).items
+            if one.traits.is_belief and not one.stands and one.state != "proposed"
+        ]
+        yield f"ended or disputed by another of these cases: {len(gone)}"
+        yield from gone if show else ()
 
 
 def _is_hinted(home: RuntimeHome, prompt: str) -> bool:
@@ -110,35 +119,47 @@ def _is_hinted(home: RuntimeHome, prompt: str) -> bool:
 
 def _changed(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
     current = old = 0
-    for case in cases.get("changed_minds", []):
+    for number, case in enumerate(cases.get("changed_minds", [])):
         with _home() as (home, folder):
             project = Project(home, folder / "project")
-            project.session(case["first"])
-            project.session(case["second"])
+            project.session(case["before"])
+            project.session(case["after"])
             told = project.session(case["question"])
-            says_current = case["current"].casefold() in told.casefold()
+            says_current = case["new"].casefold() in told.casefold()
             says_old = case["old"].casefold() in told.casefold()
             current, old = current + (says_current and not says_old), old + says_old
             if show:
-                yield f"{case['id']} {case['current']}, not {case['old']}: {told!r}"
+                yield f"changed {number} {case['new']}, not {case['old']}: {told!r}"
     total = len(cases.get("changed_minds", []))
     yield f"changed_minds: {current} of {total} told the current value alone, {old} the old one"
 
 
 def _withdrawn(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
     before = after = 0
-    for case in cases.get("withdrawn", []):
+    for number, case in enumerate(cases.get("withdrawn", [])):
         with _home() as (home, folder):
             project = Project(home, folder / "project")
             project.session(case["rule"])
-            before += case["old"].casefold() in project.session("go on").casefold()
+            before += _tells(project.session("go on"), case)
             project.session(case["withdrawal"])
             told = project.session("go on")
-            after += case["old"].casefold() in told.casefold()
+            after += _tells(told, case)
             if show:
-                yield f"{case['id']} {case['old']}: {told!r}"
+                yield f"withdrawn {number} {case['words']}: {told!r}"
     total = len(cases.get("withdrawn", []))
     yield f"withdrawn: {before} of {total} rules told before, {after} after the withdrawal"
+
+
+def _tells(told: str, case: dict[str, str]) -> bool:
+    """Whether a line or a rule of it has all words of a rule, and is not what withdrew it."""
+    wanted = {word[:5] for word in words(case["words"]) if word not in STOP_WORDS}
+    withdrew = " ".join(words(case["withdrawal"]))
+    parts = (" ".join(words(part)) for line in told.splitlines() for part in line.split("; "))
+    return any(
+        wanted <= {word[:5] for word in part.split()}
+        for part in parts
+        if not part or part.removeprefix("rules here ").split(" disputed")[0][:40] not in withdrew
+    )
 
 
 def main(path: str, *, show: bool) -> None:

@@ -31,6 +31,8 @@ class Client:
     compact: Callable[[str], list[str]] | None = None
     has_mcp: bool = True
     shows_command: bool = True  # puts the text of `/recollect` before the model at once
+    # Headless, it puts what its start was told before the prompt, which then is no command to it.
+    start_before_slash: bool = False
     says_end: bool = True  # headless, it fires its hook for the end of a session
     says_failures: bool = True  # what it tells its hook of a command says that it failed
     injects_before: bool = True  # takes text before its model is first asked, not with a tool only
@@ -206,6 +208,7 @@ CLIENTS = {
                 "GEMINI_TELEMETRY_ENABLED": "false",
             },
             files=lambda url: {".gemini/settings.json": _GEMINI_SETTINGS},
+            start_before_slash=True,
         ),
         Client(
             host="copilot",

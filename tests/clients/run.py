@@ -59,7 +59,7 @@ entries of its user's own, against a model on loopback that does what a script s
 `injected` gives how often the text was in the first request of a session and of the resumed one.
 `daemon down`, `killed` and `hung` are turns in which the daemon was not there, or was killed or
 stopped in the middle; every event of them was stored. What an agent cannot do without a terminal,
-or does not have, is empty.
+or does not have, is empty; `not run` was not tried with it yet.
 
 """
 OURS = (".json", ".jsonc", ".toml", ".js", ".md")
@@ -282,6 +282,9 @@ def _slash_command(proof: Proof, client: Client, home: Home, model: FakeModel) -
     asked = model.asked("TURN-s8")
     # Copilot's model is told of a skill and asks for its text by a tool.
     text = COMMAND if client.shows_command else slash_command.DESCRIPTION
+    plain = client.start_before_slash and not any(text in one.text for one in asked)
+    if plain:  # the model has the words and the tools, not the text
+        text = "/recollect about TURN-s8"
     found = [] if any(text in one.text for one in asked) else ["the model did not see its text"]
     count = _private_events(home)
     runs.append(home.run(client, model.url, client.command(model.url, "off")))
@@ -290,7 +293,8 @@ def _slash_command(proof: Proof, client: Client, home: Home, model: FakeModel) -
         found.append(f"`off` was not heeded: {home.health['counts']}")
     if COMMAND in json.dumps(home.events()):
         found.append("its text was captured")
-    proof.tell("slash command", [*found, *(told for run in runs for told in _failed(run))])
+    note = "as plain words" if plain else "yes"
+    proof.tell("slash command", [*found, *(told for run in runs for told in _failed(run))], note)
 
 
 def _has_slash_command(home: Home, client: Client) -> bool:
@@ -325,8 +329,8 @@ def _interrupted(proof: Proof, client: Client, home: Home, model: FakeModel) -> 
         run = home.turn(client, model.url, typed.prompt)
         if number == signal.SIGSTOP:
             home.signal_daemon(signal.SIGCONT)
-        elif not home.client.alive():
-            home.start_daemon()  # only the start of a session would do so
+        else:
+            home.recollect("up")  # of hooks, only that of a session's start would do so
         found = captured(home, client, typed)
         told = [f"{part}: {one}" for part, all_ in found.items() for one in all_]
         missed = ["nothing happened"] if model.in_the_middle else []

@@ -9,53 +9,75 @@ from typing import Any
 
 import pytest
 
+from recollect.capture import fallback
 from recollect.core import oslayer, tuning, values, vector_bytes
 from recollect.core.settings import RETENTION_DAYS, Settings
-from recollect.embedding import backfill, embedder
-from recollect.extract import breaker, condense, model, watcher
-from recollect.extract.rules import procedures, summary
+from recollect.embedding import backfill, embedder, multilingual
+from recollect.extract import breaker, condense, model, quality_gate, watcher
+from recollect.extract.rules import classify, procedures, summary
 from recollect.hosts import reading
 from recollect.ingest import origins
-from recollect.inject import recall, render
-from recollect.lifecycle import conversation, decay, episode_compression, retention
+from recollect.inject import gather, recall, render
+from recollect.lifecycle import consolidate, conversation, decay, episode_compression, retention
 from recollect.lifecycle import maintenance_loop as maintenance
+from recollect.portable import backups
 from recollect.reconcile import contradict, dedupe, judge, neighbours
-from recollect.retrieve import find, graph
+from recollect.retrieve import engine, find, graph
 from recollect.server import guard, live
-from recollect.service import report, write
+from recollect.service import read, report, search, write
+from recollect.store.sql.search import MAX_TERMS
+from recollect.store.sqlite import connect
 
 NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "A04": [(values.EVENT_BODY_BYTES, 1 << 20), (values.REQUEST_BYTES, 2 << 20)],
     "A08": [(origins.SeenCache[str]()._limit, 10_000)],
+    "A12": [(fallback.STOP_SECONDS, 0.95), (fallback.START_STOP_SECONDS, 2.95)],
     "A14": [(reading.STRING_BYTES, 512 * 1024)],
     "A20": [(origins.SAME_SESSION, timedelta(hours=4))],
     "A33": [(summary.MOST_TURNS, 50), (summary.MOST_DONE, 3)],
     "A34": [(summary.MOST_FILES, 20), (write.CHECKPOINT_FILES, 20)],
+    "A28": [(classify.MOST_CONCEPTS, 5)],
+    "A30": [
+        ([one.seconds for one in quality_gate.WINDOWS.values()], [60, 10, 30, 120, 60, 30]),
+    ],
     "B05": [(oslayer.DIRECTORY_MODE, 0o700), (oslayer.FILE_MODE, 0o600)],
     "B08": [(guard.REQUESTS_PER_MINUTE, 200)],
     "B18": [(live.CLIENTS, 50)],
     "C03": [(watcher.ENOUGH_BYTES, 256 << 10), (Settings.extract_idle_s, 30)],
+    "C04": [(watcher.SLOTS, 2)],
+    "C09": [(breaker.FAILURES, 3)],
+    "C10": [(condense.OVERSIZED, 1 << 20)],
     "C11": [(condense.ATTEMPTS, 2), (condense.TIMEOUT_S, 120.0), (breaker.FAILURES, 3)],
     "D05": [(write.TITLE_CHARS, 200), (write.SUMMARY_CHARS, 4000), (write.FACT_CHARS, 500)],
+    "D07": [(model.ATTEMPTS, 3)],
     "D19": [(procedures.FEWEST_RUNS, 3), (procedures.FEWEST_STEPS, 3)],
     "D08": [(model.TIMEOUT_S, 60.0), (judge.TIMEOUT_S, 30.0)],
     "E01": [(dedupe.BATCH_COSINE, 0.85)],
     "E02": [(dedupe.NEIGHBOUR_COSINE, 0.80), (neighbours.MOST, 10)],
+    "E04": [(judge.ATTEMPTS, 2)],
     "E15": [(contradict.AGAIN, 0.05)],
+    "E16": [(consolidate.LEAST, 3)],
     "F07": [(vector_bytes.DIMENSIONS, 384), (vector_bytes.BYTES, 1536)],
+    "F27": [(connect.BUSY_MS, 5000)],
     "G02": [(embedder.MAX_CHARS, 10_000)],
     "G03": [(embedder.TIMEOUT, 2.0)],
     "G06": [
         (backfill.FAILURES, 5), (backfill.OPEN_S, 60.0), (backfill.BATCH, 32),
         (backfill.PAUSE_S, 1.0),
     ],
+    "G07": [(multilingual.DIMENSIONS, 512)],
     "H02": [(recall.LIMIT_MS, 500)],
+    "H03": [(MAX_TERMS, 32)],
+    "H07": [(engine.DEPTH, 4), (search.SearchQuery(query="x").fetch_depth, 4)],
+    "H08": [(engine.K, 60), (search.SearchQuery(query="x").k, 60)],
+    "H14": [(gather.SEARCHED, 10)],
     "H16": [
         (graph.DEPTH, 2), (graph.FACTS, 10), (graph.RELATIONS, 10),
         (tuning.GRAPH.least_confidence, 0.3),
     ],
     "H17": [(tuning.GRAPH.rrf_bonus, 0.02)],
     "H18": [(tuning.PRIORS.recent_hours, 168), (tuning.START.fade_hours, 168)],
+    "H20": [(conversation.MARGIN, 0.05)],
     "H21": [
         ([render.SHARES[one] for one in ("rules", "known", "history", "related", "procedures")],
          [0.15, 0.30, 0.30, 0.15, 0.10]),
@@ -65,6 +87,7 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
         (tuning.START.semantic, 0.25), (tuning.START.decay, 0.15),
     ],
     "H26": [(find.ENTRIES, 100), (find.SECONDS, 60.0)],
+    "H34": [(read.TimelineQuery().before, 5), (read.TimelineQuery().after, 5)],
     "I01": [
         (episode_compression.RAW_AGE, timedelta(hours=24)),
         (episode_compression.COMPRESSED_AGE, timedelta(days=7)),
@@ -83,8 +106,11 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
         (maintenance.EVERY_S, 24 * 3600.0),
     ],
     "J14": [(live.KEEP_ALIVE_S, 15.0)],
+    "K01": [(search.QUERY_CHARS, 1000), (search.SearchQuery(query="x").limit, 10)],
+    "L10": [(backups.BACKUPS_KEPT, 7)],
     "N01": [(report.HOTSPOTS, 15)],
     "Q02": [(Settings.start_tokens, 400), (Settings.prompt_tokens, 150)],
+    "Q11": [(render.PROFILE_TOKENS, 60)],
 }  # fmt: skip
 
 

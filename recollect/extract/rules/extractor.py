@@ -313,7 +313,7 @@ class _BatchResult:
             session_id=turn.first.event.session_id,
             position=turn.position,
             importance=classify.importance(statement.type, category),
-            confidence={"corrected": 0.95, "stated": 0.9}.get(statement.source_type, 0.6),
+            confidence=_confidence(statement),
             valid_from=self._at(turn),
             source_event_ids=(statement.event_id,),
             content_hash=content_hash(statement.text),
@@ -330,6 +330,14 @@ class _BatchResult:
     def _at(self, turn: Turn) -> datetime:
         """The time of a turn, at most now: a host's clock may run ahead."""
         return min(turn.at, self._now)
+
+
+def _confidence(statement: BeliefStatement) -> float:
+    if statement.vetoed:
+        return 0.3
+    if statement.source_type == "stated" and statement.state == "proposed":
+        return 0.5
+    return {"corrected": 0.95, "stated": 0.9}.get(statement.source_type, 0.6)
 
 
 def _without_refused(told: TurnResult, refused: Callable[[str], bool]) -> TurnResult:

@@ -61,7 +61,7 @@ _REASONS = re.compile(
 )
 # A heading's first word, before what it heads.
 _LABEL = re.compile(
-    r"^(?:plan|summary|change|solution|fix(?:ed)?|bug|issue|test|code change|title|result)"
+    r"^(?:plan|summary|change|solution|fix|bug|issue|test|code change|title|result)"
     r"(?: \((?-i:[A-Z]+)\))?:\s+(?=(?:\S+\s+){2})",
     re.IGNORECASE,
 )

@@ -62,6 +62,7 @@ class BeliefStatement:
     value: str = ""
     polarity: Literal["", "do", "avoid"] = ""
     ends: str = ""  # the words for what it withdraws or replaces
+    vetoed: bool = False  # a veto makes it unsure: it is proposed, and changes nothing
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class _Reading:
     scope: Scope
     bound: str  # the words that bind it to its scope
     cue: str  # the name of the cue, if it has one
+    vetoed: bool = False  # a veto makes it unsure
 
 
 def statements_of(turn: Turn, answer_before: str) -> list[BeliefStatement]:
@@ -113,8 +115,13 @@ def _from_plan(call: ToolCall) -> list[BeliefStatement]:
 
 
 def own_sentences(text: str) -> list[str]:
-    """The user's own words: all of a short prompt, the beginning and end of a long one."""
-    all_of_it = list(sentences(vetoes.own_words(text)))
+    """The user's own words: all of a short prompt, the beginning and end of a long one. A request
+    at the end of a sentence is one of its own: "the api is on 3100, can you set the proxy?"."""
+    all_of_it = [
+        part
+        for one in sentences(vetoes.own_words(text))
+        for part in vetoes.ASKS_AT_ITS_END.split(one, maxsplit=1)
+    ]
     if patterns.DOCUMENT.search(text[:4000]):
         return all_of_it[:1] if not text.lstrip().lower().startswith("implement the") else []
     if len(text) > _LONG or text.strip().count("\n") >= _MANY_LINES:
@@ -144,7 +151,8 @@ def standing_sentences(text: str) -> list[str]:
 def may_be_held(sentence: str) -> bool:
     """Whether no veto makes it unsure, and it ends nothing."""
     effects = vetoes.effects(sentence)
-    return "unsure" not in effects and not _is_end(_reading(sentence, effects))
+    unsure = not effects.keys().isdisjoint(("unsure", "passing"))
+    return not unsure and not _is_end(_reading(sentence, effects))
 
 
 def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> list[BeliefStatement]:
@@ -172,7 +180,25 @@ def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> li
         said = (sentence, after) if joined else (sentence,)
         rest = own[index + len(said)] if index + len(said) < len(own) else ""
         found.append(_statement(turn, event_id, reading, said, rest, answer_before))
+    clear = all(vetoes.effects(one).keys() <= {"everywhere", "passing"} for one in own)
+    if len(text) <= _TITLE_CHARS and clear and found and all(map(_may_be_more, found)):
+        return [_whole(found, own)]
     return found
+
+
+def _may_be_more(one: BeliefStatement) -> bool:
+    """Whether it was read in one sentence, without a reason, and is not sure."""
+    plain = len(one.said) == 1 and not one.reason
+    return plain and one.state == "proposed" and one.scope == "project"
+
+
+def _whole(found: Sequence[BeliefStatement], own: Sequence[str]) -> BeliefStatement:
+    """Of a short prompt that may state something, all of it: what holds and why is often in the
+    sentence beside the one that was read."""
+    said = tuple(one for one in own if not vetoes.QUESTION.search(one))
+    text = " ".join(capitalised(patterns.FILLER.sub("", one)) for one in said)
+    ends = next((text if one.ends == one.text else one.ends for one in found if one.ends), "")
+    return replace(found[0], text=text, said=said, ends=ends)
 
 
 def _statement(
@@ -207,6 +233,7 @@ def _statement(
         value=named.value,
         polarity=named.polarity,
         ends=earlier or named.old or (whole if changes else ""),
+        vetoed=reading.vetoed,
     )
 
 
@@ -259,7 +286,7 @@ def _goes_on(sentence: str, effects: dict[vetoes.Effect, str]) -> bool:
 
 
 def _proposed(reading: _Reading | None) -> _Reading | None:
-    return replace(reading, state="proposed") if reading else None
+    return replace(reading, state="proposed", vetoed=True) if reading else None
 
 
 def _ended(reading: _Reading | None) -> _Reading:
@@ -273,6 +300,10 @@ def _is_end(reading: _Reading | None) -> bool:
 
 def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | None:
     bare = patterns.FILLER.sub("", sentence)
+    if "nothing" in effects and (follows := sentence.partition(", ")[2]):
+        # "Odile told me she trusts us, no need to ask her any more": the end is the user's own.
+        after = _reading(follows, vetoes.effects(follows))
+        return replace(after, state="proposed") if after and after.kind == "end" else None
     if "nothing" in effects or vetoes.QUESTION.search(bare):
         return None
     if len(content_words(bare)) < 2 and speaks_english(bare):
@@ -286,16 +317,19 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
     reach = next((one for one in ("everywhere", "branch", "session") if one in effects), None)
     foreign = not speaks_english(sentence)
     state = _state(hint, kind, stated, foreign=foreign)
+    if hint is None and patterns.REQUEST.match(bare):
+        state = state and "proposed"  # "run it with 20 workers": by its form alone, it is for now
     if state is None and reach and (foreign or stated >= HARDLY):
         state = "proposed"  # who says how far it holds means it to hold
     if state is None:
         return None
-    if "unsure" in effects and kind != "end":
+    if not effects.keys().isdisjoint(("unsure", "passing")) and kind != "end":
         state = "proposed"
     if "turn" in effects and kind != "end":
         return None
     name = hint.name if hint else ""
-    return _Reading(kind, state, reach or "project", effects[reach] if reach else "", name)
+    vetoed = "unsure" in effects and kind != "end"
+    return _Reading(kind, state, reach or "project", effects[reach] if reach else "", name, vetoed)
 
 
 def _best(guess: dict[str, float]) -> StatementKind:

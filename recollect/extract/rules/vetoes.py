@@ -10,7 +10,9 @@ import re
 from typing import Literal, NamedTuple
 
 LONGEST = 600  # nobody states anything at such length, and patterns must not meet it
-Effect = Literal["nothing", "unsure", "turn", "session", "branch", "everywhere", "takes back"]
+Effect = Literal[
+    "nothing", "unsure", "passing", "turn", "session", "branch", "everywhere", "takes back"
+]
 
 
 class Veto(NamedTuple):
@@ -45,7 +47,7 @@ VETOES: tuple[Veto, ...] = (
         rf"(?<!\bi )(?<!\bwe )(?<!\byou )(?<!\bi also )(?<!\bi once )(?<!\bi just )\b(?!i\b|we\b|you\b|to\b|also\b|not\b|once\b|legal\b|security\b|compliance\b|"
         rf"management\b|product\b|that\b|which\b|don't\b)[\w.#/-]+ (?:also |just |still |always )?{_SAYS}\b(?! (?:good|so|no\b))"
         r"|\b(?:docs|they|people|guidelines) say\b|\baccording to\b|\b(?:stack ?overflow|reddit|hacker ?news|chatgpt|copilot|blog post)\b"
-        r"|\b(?:sagt|schreibt|steht (?:im|in|auf)|steht:|laut der|meint)\b|\b(?:d'après|selon)\b|\b(?:según|dice que)\b|\b(?:segundo o|diz que)\b|\b(?:secondo (?:il|la)|dice che)\b"
+        r"|\b(?:sagt|schreibt|steht (?:im|in|auf)|steht:|laut der|meint)\b|\b(?:im|in der|in dem|auf der) .{2,60}\bsteht\b|\b(?:d'après|selon)\b|\b(?:según|dice que)\b|\b(?:segundo o|diz que)\b|\b(?:secondo (?:il|la)|dice che)\b"
         r"|によると|と言って|と書いて|说过?[:：]|写道",
         (
             "The README says never to run it as root.",
@@ -135,8 +137,15 @@ VETOES: tuple[Veto, ...] = (
         ("If you add a setting, document it.", "Say goodbye to Redux, we use Zustand."),
     ),
     _veto(
-        "about others",
+        "describes behaviour",
         "unsure",
+        r"\b(?:always|never|only ever|sometimes|randomly|still) (?!is\b|needs|has\b|goes|gets|lives|belongs|stays|comes|uses|runs|was\b|this\b|as\b|us\b)[a-z]{2,}(?<!s)s\b|\bprefers the\b",
+        ("The model always predicts class 0 after epoch 3.", "this function never returns nil"),
+        ("We always use tabs.", "Never commit secrets to the repo.", "CI always runs on main."),
+    ),
+    _veto(
+        "about others",
+        "passing",
         r"^(?!.{0,600}\b(?:we|our|ours|us|you|your|i|i'm|my|let's)\b).{0,400}\b(?:they|they're|their|theirs)\b",
         ("Netflix deploys all day and they don't do code freezes.",),
         ("Ask the reviewers, they decide in our repo.",),
@@ -151,7 +160,7 @@ VETOES: tuple[Veto, ...] = (
     ),
     _veto(
         "going on now",
-        "unsure",
+        "passing",
         r"\b(?:i'm|it's|they're|we're|he's|she's|is|are) (?:still |currently |just )?(?!going|using|dropping|moving|switching|keeping|sticking|staying|getting|cutting|nothing|anything|something|everything|missing|existing|existing|being)\w+ing\b|\bis (?:down|melting|waiting|stuck)\b|\bstill torn\b|\b(?:that|this) (?!is\b|was\b|repo\b|repository\b|monorepo\b|team\b|app\b|package\b|project\b|codebase\b|crate\b|rule\b|convention\b|column\b|table\b|folder\b|branch\b|session\b|goes\b|holds\b|no\b|lives\b|means\b|way\b|week\b|year\b|month\b|sprint\b|service\b|flag\b|field\b|endpoint\b|limit\b|one\b)\w+",
         ("never run that script again", "Push straight to main, CI is down.", "Use two workers, my laptop is melting."),
         ("In this repo we squash.", "We're moving to Fly."),
@@ -162,8 +171,8 @@ VETOES: tuple[Veto, ...] = (
         r"\b(?:this|diese[smnr]?|cette|esta|questa|desta) (?:once|mal|fois|vez|volta)\b|\bdiesmal\b|\bthis time\b|\bjust (?:this )?once\b|"
         rf"\b(?:for|in|with|just for|on) (?:just )?this (?:one |single |reproduction |test )?{_NOW_NOUN}\b|\bthis one (?:with|in|as)\b|"
         r"\b(?:real |really )?quick(?:ly)?\b(?! q)|\bfor (?:the|a|today'?s|tomorrow'?s) (?:demo|moment|screenshot|time being|second|presentation|meeting)\b|\btemporar(?:y|ily)\b|\bfor now\b|\bas a (?:workaround|quick fix)\b|"
-        r"\bthrow (?:it|that|this) away\b|\bi'?ll (?:remove|revert|delete|undo) (?:it|this|that)\b|\bseparate ticket\b|\buntil i(?:'ve| have)?\b|\byet[.!]?$|\bright now\b(?!,? we)|今回|这次|这一次",
-        ("skip the tests this time", "Don't touch the migrations in this PR.", "hardcode it for the demo at 3pm", "mach den Diff diesmal ohne Formatierung"),
+        r"\bthrow (?:it|that|this) away\b|\bi'?ll (?:remove|revert|delete|undo|squash|change|fix) (?:(?:it|this|that|them)\b|(?=after|later|tomorrow|afterwards))|\bin (?:\d+|a few|five|ten) (?:minutes?|mins?|hours?)\b(?= (?:so|and|i|we)\b)|\bi need (?:it|this|that|them) (?:for|in)\b|\bseparate ticket\b|\buntil i(?:'ve| have)?\b|\byet[.!]?$|\bright now\b(?!,? we)|今回|这次|这一次",
+        ("skip the tests this time", "bump it to 60s, I'll revert after", "I need to demo in 10 minutes so skip the tests", "Don't touch the migrations in this PR.", "hardcode it for the demo at 3pm", "mach den Diff diesmal ohne Formatierung"),
         ("In this repo we squash.", "We use this client for every call."),
     ),
     _veto(
@@ -220,6 +229,12 @@ QUESTION = re.compile(
     r"\?[\s\"')]*$|^(?:(?:so|and|but|ok(?:ay)?|hm+|also|or|btw),? )*(?:what|why|how|where|which|who|whose|when(?! (?:you|we|i|in|a|the|there|fixing|writing)\b)|is|are|was|were|does|"
     r"do(?! (?:not|it|that|this|the)\b)|did|has|have (?:you|we|i)|can|could|would|should|shall|wasn't|isn't|aren't|don't we|am i)\b(?! (?:you|we) (?:please |always |never |not |all )*(?:always|never|not|keep|stop)\b)",
     re.IGNORECASE,
+)
+
+
+# "..., can you set the proxy?"
+ASKS_AT_ITS_END = re.compile(
+    r"(?<=\w), (?:so |and |then )?(?=(?:can|could|would|will) you\b)", re.IGNORECASE
 )
 
 

@@ -1,3 +1,4 @@
+import os
 import pathlib
 import re
 
@@ -128,3 +129,15 @@ def test_every_setting_changes_what_is_read(tmp_path: pathlib.Path) -> None:
         (tmp_path / "settings.toml").write_text(settings.written("", one["name"], value))
         chosen = settings.load({"RECOLLECT_HOME": str(tmp_path)})
         assert getattr(chosen, one["name"]) == value != one["default"], one["name"]
+
+
+def test_a_user_without_a_name_is_an_actor_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs with a number that no file knows; what Python raises varies."""
+    for error in (KeyError("uid not found"), OSError("No username set in the environment")):
+
+        def nobody(error: Exception = error) -> str:
+            raise error
+
+        monkeypatch.setattr("getpass.getuser", nobody)
+        assert settings.Settings().actor_id == f"user-{os.getuid()}"
+        assert settings.Settings(actor="ada").actor_id == "ada"

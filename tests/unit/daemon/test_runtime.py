@@ -6,6 +6,7 @@ import threading
 
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
+from recollect.daemon import serving
 from recollect.daemon.runtime import Runtime
 from tests.fakes.runtime import RuntimeHome
 from tests.make import NAMESPACE
@@ -62,3 +63,13 @@ def test_mcp_lists_its_tools_in_process(runtime_home: RuntimeHome) -> None:
     status, _, body = runtime_home.http("POST", "/mcp", asked, accept)
     assert status == 200, body
     assert "search_memory" in {one["name"] for one in json.loads(body)["result"]["tools"]}
+
+
+def test_daemons_that_start_together_take_different_ports() -> None:
+    first = serving._listen(17_325)
+    second = serving._listen(first.getsockname()[1])
+    try:
+        assert second.getsockname()[1] != first.getsockname()[1]
+    finally:
+        first.close()
+        second.close()

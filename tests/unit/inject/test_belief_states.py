@@ -63,6 +63,20 @@ def test_only_what_holds_is_told_and_the_newer_of_a_dispute_is_marked(runtime: R
         assert "tabs in yaml" not in text and "spaces in go" not in text and "pnpm" not in text
 
 
+def test_what_took_the_place_of_a_belief_answers_its_questions(runtime: Runtime) -> None:
+    newer = belief(runtime, "Ops signed with Datadog, ship there", knowledge_type="decision")
+    belief(runtime, "The shop sends its logs to Loki", state="ended", ended_by=newer.record_id)
+    text = told(runtime, "Where does the shop send its logs?")
+    assert "Datadog" in text and "Loki" not in text
+
+
+def test_a_doubtful_statement_is_told_to_a_question_and_at_no_start(runtime: Runtime) -> None:
+    newer = belief(runtime, "Sales won, people may send 100 megs", state="disputed", confidence=0.5)
+    belief(runtime, "Uploads may have 25 mb", state="disputed", ended_by=newer.record_id)
+    assert "100 megs" not in told(runtime)
+    assert "100 megs" in told(runtime, "How large may uploads be?")
+
+
 def test_a_belief_is_told_where_it_holds(runtime: Runtime) -> None:
     belief(runtime, "Never change the schema", scope="branch", scope_name="release")
     belief(runtime, "Never run the slow suite", scope="session", scope_name="now")

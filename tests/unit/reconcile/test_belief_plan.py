@@ -1,13 +1,16 @@
 """What new statements do to the beliefs that are held: one clear candidate ends, several are
 disputed, and another value for the same subject replaces the older one."""
 
+from array import array
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from recollect.core import ids
-from recollect.core.values import Record
+from recollect.core.values import Record, Vector
+from recollect.core.vector_bytes import DIMENSIONS
+from recollect.embedding.embedder import MODEL
 from recollect.extract.interface import Claim, EndClaim, PreferenceClaim
 from recollect.reconcile.belief_plan import BeliefPlan, plan_beliefs
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
@@ -187,3 +190,55 @@ def test_what_was_proposed_is_confirmed_by_the_same_words(store: SqliteStore) ->
     store.records.put([belief("Use Jest for tests", state="proposed")])
     said = belief("Use Jest for tests", LATER)
     assert became(planned(store, said))["Use Jest for tests"] == ("ended", said.record_id)
+
+
+def _vector(first: float, second: float) -> bytes:
+    return array("f", [first, second, *[0.0] * (DIMENSIONS - 2)]).tobytes()
+
+
+def _stored_vector(owner: Record, blob: bytes) -> Vector:
+    return Vector(
+        namespace=NAMESPACE, source_kind="record", source_id=owner.record_id, model=MODEL,
+        dim=DIMENSIONS, vector=blob,
+    )  # fmt: skip
+
+
+PERHAPS = "had to move payments, clash with the agent. port 7025"
+
+
+def test_what_the_rules_could_not_read_is_kept_only_if_it_changes_a_belief(
+    store: SqliteStore,
+) -> None:
+    held = belief("Payments run on port 7010", knowledge_type="heuristic")
+    store.records.put([held])
+    unread = belief(PERHAPS, LATER, state="proposed", confidence=0.5)
+    alike, unlike = _vector(1.0, 0.2), _vector(0.0, 1.0)
+    store.vectors.put([_stored_vector(held, alike)])
+    plan = plan_beliefs(store, NAMESPACE, [], [], [EmbeddedRecord(unread, (alike,))])
+    assert became(plan) == {
+        PERHAPS: ("disputed", ""),
+        held.title: ("disputed", unread.record_id),
+    }
+    other = belief("the dashboards were green all day", LATER, state="proposed", confidence=0.5)
+    plan = plan_beliefs(store, NAMESPACE, [], [], [EmbeddedRecord(other, (unlike,))])
+    assert plan.plans == [] and plan.changes == []
+
+
+def test_a_turn_of_which_no_belief_was_made_can_be_what_changed(store: SqliteStore) -> None:
+    turn = record("logs go to loki", kind="episode", valid_from=NOON, author="user",
+                  source_event_ids=(ids.new_ulid(),))  # fmt: skip
+    store.records.put([turn])
+    near = _vector(1.0, 0.1)
+    store.vectors.put([_stored_vector(turn, near)])
+    new = belief("Ops signed with datadog, ship there", LATER)
+    plan = plan_beliefs(store, NAMESPACE, [ClusterPlan((EmbeddedRecord(new, (near,)),))], [])
+    (change,) = plan.changes
+    (lost,) = change.made
+    assert lost.title == "Logs go to loki" and lost.ended_by == new.record_id
+    assert not lost.stands and lost.source_event_ids == turn.source_event_ids
+
+
+def test_what_a_veto_speaks_against_changes_nothing(store: SqliteStore) -> None:
+    store.records.put([belief(title) for title in HELD])
+    maybe = belief("Maybe we no longer use Jest", LATER, state="proposed", confidence=0.3)
+    assert not planned(store, maybe, claims=(ends(maybe, "Jest"),)).changes

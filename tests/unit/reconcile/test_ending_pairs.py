@@ -1,0 +1,64 @@
+"""Which older statement a newer one changes: by meaning, by things that do the same job, by values
+of one type; and what may well hold beside it."""
+
+import re
+
+import pytest
+
+from recollect.reconcile import ending_pairs
+from recollect.reconcile.ending_pairs import least_share, read, score, shares
+
+OTHERS = (
+    "Commit messages are written in German",
+    "Never touch the generated files in src/api",
+    "The mobile app is in apps/mobile",
+)
+
+
+def taken(new: str, old: str, cosine: float) -> tuple[float, bool]:
+    """What share an older statement has among others that are unlike, and whether it is enough."""
+    said = read(new)
+    scores = [score(said, read(old), cosine), *(score(said, read(one), 0.1) for one in OTHERS)]
+    share = shares(scores)[0]
+    return share, share >= least_share(said, read(old))
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "cosine"),
+    [
+        ("Ops signed with Datadog, ship there", "Logs go to Loki", 0.2),
+        ("We moved to a bigger box, people may send 100 megs", "The upload limit is 25 mb", 0.25),
+        ("The mail provider was a mess, we are on Postmark", "We send mails with SendGrid", 0.36),
+        ("You can quit asking me about packages", "Always ask me before a new dependency", 0.4),
+    ],
+)
+def test_a_change_is_found_without_shared_words(new: str, old: str, cosine: float) -> None:
+    share, enough = taken(new, old, cosine)
+    assert enough, share
+    assert not taken(new, "Prices are shown with VAT", 0.1)[1]
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "cosine"),
+    [
+        ("Postgres listens on 5433 here", "Use Postgres for everything", 0.5),
+        ("Every endpoint is in the openapi file", "Every endpoint has a rate limit", 0.55),
+        ("Never use npm in the ui", "Use pnpm in the ui", 0.6),
+        ("Use pytest for the backend", "Use Jest for the frontend", 0.45),
+    ],
+)
+def test_two_statements_about_one_matter_may_both_hold(new: str, old: str, cosine: float) -> None:
+    assert not taken(new, old, cosine)[1]
+
+
+def test_a_doubtful_statement_needs_more_unless_it_may_withdraw_a_rule() -> None:
+    said, rule = read("We moved the cache, it is 2 minutes"), read("Always ask me first")
+    assert least_share(said, rule, unsure=True) > least_share(said, rule)
+    allows = read("You can stop asking me")
+    assert least_share(allows, rule, unsure=True) == least_share(allows, rule)
+
+
+def test_every_name_of_a_tool_has_a_kind_and_is_one_word() -> None:
+    kinds = ending_pairs._tool_kinds()
+    assert {"loki", "datadog"} <= kinds.keys() and set(kinds["loki"]) & set(kinds["datadog"])
+    assert all(re.fullmatch(r"[a-z0-9.][\w.+#-]*", name) for name in kinds)
