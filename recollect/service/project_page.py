@@ -20,9 +20,9 @@ from recollect.work.index import ProjectWork
 
 MOST_FILES = 2000
 FILES = 12
-BRANCHES = 12
+BRANCHES = 8
 COMMITS = 3
-COMMANDS = 12
+COMMANDS = 8
 SESSIONS = 20  # the newest, of which open ends are read
 OPEN_ENDS = 6
 STALE = ("drifted", "orphaned")
@@ -78,7 +78,7 @@ class OpenEnd(Value, frozen=True, kw_only=True):
 
 
 class ProjectPage(Value, frozen=True, kw_only=True):
-    """`commands`: those that several sessions ran, or else any; the most frequent of late first."""
+    """`commands`: what most sessions ran of late, first."""
 
     project: ProjectLine
     last_worked: Moment | None
@@ -169,8 +169,7 @@ def _branches(work: ProjectWork) -> tuple[BranchLine, ...]:
 
 def _commands(work: ProjectWork) -> tuple[CommandLine, ...]:
     now = time.time()
-    runs = work.usual or work.runs
-    often = sorted(runs.items(), key=lambda one: (-one[1].weight(now), one[0]))
+    often = sorted(work.runs.items(), key=lambda one: (-one[1].weight(now), one[0]))
     return tuple(
         CommandLine(
             command=command,

@@ -1,7 +1,8 @@
 """Searches that a person gave a name, kept beside the settings.
 
 In: a name, and the filters as they stand in the dashboard's address. Out: all of them, in the order
-of their names. A file that cannot be read counts as none, and is written anew with the next one.
+of their names. The file of an encrypted store is sealed. One that cannot be read counts as none,
+and is written anew with the next search.
 """
 
 import os
@@ -11,9 +12,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from recollect.core.errors import BadInput, NotFound
+from recollect.core import sealing, store_key
+from recollect.core.errors import BadInput, NotFound, RecollectError
 from recollect.core.oslayer import replace_file
-from recollect.core.safe_files import text_or_nothing
+from recollect.core.safe_files import SMALL, read_whole
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
 
@@ -57,10 +59,18 @@ def _path(runtime: ServiceRuntime) -> str:
 
 def _read(runtime: ServiceRuntime) -> list[SavedSearch]:
     try:
-        return msgspec.json.decode(text_or_nothing(_path(runtime)), type=list[SavedSearch])
-    except (msgspec.DecodeError, OSError):
+        data = read_whole(_path(runtime), SMALL)
+        if (label := sealing.label_of(data)) is not None:
+            data = sealing.unseal(store_key.find(label, FILE).sealing, data)
+        return msgspec.json.decode(data, type=list[SavedSearch])
+    except (msgspec.DecodeError, OSError, RecollectError, sealing.NotSealed):
         return []
 
 
 def _write(runtime: ServiceRuntime, found: list[SavedSearch]) -> None:
-    replace_file(_path(runtime), msgspec.json.encode(found))
+    data = msgspec.json.encode(found)
+    key = store_key.read_public_key(runtime.settings.directory)
+    if key is not None:
+        header, public = key
+        data = b"".join(sealing.seal(public, header, [data]))
+    replace_file(_path(runtime), data)

@@ -213,7 +213,7 @@ def converse(daemon: RealDaemon, paths: list[str]) -> None:
     now = datetime.now(UTC)
     for number in range(6):
         for turn, (asked, answered) in enumerate(said):
-            moment = now - timedelta(days=3 * number, hours=number * 5 + turn)
+            moment = now - timedelta(days=3 * number, hours=5 * number, minutes=40 - 10 * turn)
             for kind, body in (
                 ("prompt", {"type": "text", "content": asked}),
                 ("session_summary", {"type": "text", "content": answered}),

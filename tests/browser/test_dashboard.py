@@ -201,6 +201,7 @@ def test_a_question_is_tried_before_it_is_asked(
     expect(told.get_by_role("heading", name="Left out")).to_be_visible()
     told.get_by_text("Scores of the search").click()
     expect(told.get_by_text("The question passes the floor.")).to_be_visible()
+    page.get_by_label("Project").select_option(label="storefront")  # where no file was touched
     asked.fill("xylophone lessons")
     expect(told.get_by_text("Nothing: no memory is likely enough")).to_be_visible()
 

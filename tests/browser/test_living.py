@@ -28,16 +28,16 @@ def test_a_restart_of_the_daemon_misses_nothing(
     with real_daemon(tmp_path / "home", embedding="false") as daemon:
         add("before the restart")
         page = enter(window, daemon, "memories")
-        expect(page.get_by_role("listitem")).to_have_count(1)
+        expect(page.locator(".virtual").get_by_role("listitem")).to_have_count(1)
         daemon.environment["RECOLLECT_PORT"] = str(daemon.port)
         daemon.stop()
         expect(page.get_by_text("Disconnected; retrying")).to_be_visible()
         daemon.start()
         add("while the page was away")
         expect(page.get_by_text("Live", exact=True)).to_be_visible()
-        expect(page.get_by_role("listitem")).to_have_count(2)
+        expect(page.locator(".virtual").get_by_role("listitem")).to_have_count(2)
         add("after it came back")
-        expect(page.get_by_role("listitem")).to_have_count(3)
+        expect(page.locator(".virtual").get_by_role("listitem")).to_have_count(3)
 
 
 def test_a_first_run_says_how_to_begin_and_offers_a_sample(

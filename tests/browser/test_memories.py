@@ -131,7 +131,7 @@ def test_a_search_is_saved_under_a_name_opened_and_deleted(
 ) -> None:
     page = enter(window, furnished, "memories?kind=knowledge&used=false")
     page.get_by_role("button", name="Save this search…").click()
-    page.get_by_label("Name").fill("Unused beliefs")
+    page.get_by_label("Name", exact=True).fill("Unused beliefs")
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     saved = page.get_by_role("group", name="Saved searches")
     expect(saved.get_by_role("link", name="Unused beliefs")).to_be_visible()

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from recollect.client import Refused
+from recollect.core import store_key
 from recollect.core.projects import namespace
 from tests.fakes.agent_turns import tell, tool
 from tests.fakes.runtime import RuntimeHome
@@ -111,6 +112,17 @@ def test_a_search_is_kept_replaced_and_deleted(runtime_home: RuntimeHome) -> Non
         client.ask("DELETE", "/api/searches/Bugs")
     (runtime_home.home / "searches.json").write_text("broken")
     assert client.get("/api/searches")["items"] == []
+
+
+def test_the_searches_of_an_encrypted_store_are_sealed(
+    runtime_home: RuntimeHome, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_key, "_known", {})
+    key = store_key.make(f"file:{tmp_path / 'key'}")
+    store_key.write_public_key(str(runtime_home.home), key)
+    found = runtime_home.client.ask("PUT", "/api/searches/Salaries", {"filters": "q=salaries"})
+    assert runtime_home.client.get("/api/searches") == found and len(found["items"]) == 1
+    assert b"alaries" not in (runtime_home.home / "searches.json").read_bytes()
 
 
 # --- a session ----------------------------------------------------------------------------------

@@ -14,7 +14,12 @@ const colourOf = (file) =>
   file.stale ? "--warn" : file.memories ? "--accent" : "--line-strong";
 // More memories, stronger colour.
 const strength = (file) =>
-  file.memories ? Math.min(1, 0.45 + 0.12 * Math.log2(1 + file.memories)) : 0.4;
+  !file.memories
+    ? 0.4
+    : file.stale
+      ? 0.5
+      : Math.min(1, 0.45 + 0.12 * Math.log2(1 + file.memories));
+const heightOf = (files) => (files.length < 8 ? 160 : files.length < 40 ? 280 : 420);
 
 export const wordsFor = (file) =>
   [
@@ -98,6 +103,7 @@ export function FileMap({ files, chosen, choose }) {
     <div class="filemap">
       <canvas
         ref=${canvas}
+        style=${{ height: `${heightOf(files)}px` }}
         role="img"
         aria-label=${`A map of ${plural(files.length, "file")}; the list has the same content.`}
         onPointerMove=${(event) => look(fileAt(event) ?? null)}

@@ -5,7 +5,7 @@ import { Loading } from "./states.js";
 
 const AHEAD = 8;
 
-export function VirtualList({ items, row, height, more, done, label, at = null }) {
+export function VirtualList({ items, row, height, more, done, label, kind = "", at = null }) {
   const box = useRef(null);
   const [view, set] = useState({ top: 0, size: 700 });
   const measure = () =>
@@ -33,7 +33,12 @@ export function VirtualList({ items, row, height, more, done, label, at = null }
     return () => cancelAnimationFrame(frame);
   }, [at]);
   return html`
-    <div class="virtual" ref=${box} role="region" aria-label=${label} onScroll=${measure}>
+    <div
+      class=${`virtual ${kind}`}
+      ref=${box}
+      role="region"
+      aria-label=${label}
+      onScroll=${measure}>
       <div
         class="inner"
         role="list"

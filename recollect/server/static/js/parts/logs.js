@@ -66,8 +66,13 @@ export function Events({ project = "all" }) {
     </section>
   `;
 }
-const preview = (body) =>
-  body.content ?? body.turns?.at(-1)?.content ?? JSON.stringify(body.data);
+function preview({ content, turns, data }) {
+  const said = content ?? turns?.at(-1)?.content;
+  if (said != null) return said;
+  const { tool = "", command = "", files = [] } = data ?? {};
+  const what = command || files.join(", ");
+  return what ? `${tool} ${what}` : JSON.stringify(data);
+}
 
 const WORDS = {
   add: "added",

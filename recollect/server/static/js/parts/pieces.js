@@ -4,7 +4,7 @@ import { iconOf, labelOf, toneOf } from "../kinds.js";
 import { nameOf, namespaceOf } from "../projects.js";
 import { href } from "../route.js";
 import { VIEWS } from "../views.js";
-import { ago, FRESH, ms, plural, short, TRIGGER, when } from "../format.js";
+import { ago, FRESH, plural, short, TRIGGER, when } from "../format.js";
 
 const PATHS = {
   ...Object.fromEntries(VIEWS.map(([name, , path]) => [name, path])),
@@ -67,27 +67,24 @@ export const MemoryLine = ({
   </a>
 `;
 
-// One receipt as a line of a list.
+// One receipt as a row of a list.
 export const ReceiptLine = ({ receipt, current, params }) => html`
   <a
     class="item"
     href=${href("why", receipt.receipt_id, params)}
     aria-current=${current ? "true" : null}>
-    <span class="top">
+    <span class="two-lines title">
+      ${short(receipt.query || TRIGGER[receipt.trigger] || receipt.trigger, 200)}
+    </span>
+    <span class="row-line meta small faint">
       <${Badge} tone=${receipt.injected.length ? "info" : ""}>
         ${receipt.injected.length
           ? plural(receipt.injected.length, "memory", "memories")
           : "nothing"}
       <//>
-      <span class="title clip">
-        ${short(receipt.query || TRIGGER[receipt.trigger] || receipt.trigger, 140)}
-      </span>
-      <${Ago} at=${receipt.created_at} />
-    </span>
-    <span class="row-line small faint">
       <span>${nameOf(receipt.namespace)}</span>
-      <span>${plural(receipt.tokens, "token")}</span>
-      <span>${ms(receipt.latency_us)}</span>
+      ${receipt.tokens ? html`<span>${plural(receipt.tokens, "token")}</span>` : null}
+      <${Ago} at=${receipt.created_at} />
     </span>
   </a>
 `;

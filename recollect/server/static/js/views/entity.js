@@ -100,7 +100,8 @@ const Related = ({ groups }) => html`
   </ul>
 `;
 
-// Its neighbours on a ring, those of one kind of relation beside each other.
+// Its neighbours on a ring, those of one kind of relation beside each other. The list below it has
+// the same links, for the keyboard and for readers.
 function Around({ entity, groups }) {
   const ends = groups.flatMap(({ type, ends: some }) =>
     some.map(([id, name]) => ({ id, name, type })),
@@ -119,16 +120,12 @@ function Around({ entity, groups }) {
   });
   const shift = { start: 8, end: -8, middle: 0 };
   return html`
-    <svg
-      class="around"
-      viewBox=${`-90 0 ${SIZE + 180} ${SIZE}`}
-      role="img"
-      aria-label=${`${entity.name} and ${plural(shown.length, "neighbour")}, listed below`}>
+    <svg class="around" viewBox=${`-90 0 ${SIZE + 180} ${SIZE}`} aria-hidden="true">
       ${placed.map((one) => html`
         <line x1=${half} y1=${half} x2=${one.x} y2=${one.y}><title>${one.type}</title></line>
       `)}
       ${placed.map((one) => html`
-        <a key=${one.id} href=${href("entity", one.id)} tabindex="-1" aria-hidden="true">
+        <a key=${one.id} href=${href("entity", one.id)} tabindex="-1">
           <circle cx=${one.x} cy=${one.y} r="5" />
           <text
             x=${one.x + shift[one.side]}

@@ -26,6 +26,8 @@ import { Empty, Failure, Loading, Section, useData } from "../parts/states.js";
 import { Memory } from "./memory.js";
 
 const ROW = 88;
+const SLIM = 64; // where one line holds most titles
+const WIDE = matchMedia("(min-width: 1241px)");
 const PAGE = 60;
 const FOUND = 100;
 const AGAIN_MS = 3000;
@@ -366,11 +368,13 @@ function Listed({ list, params, id, at, selection }) {
         </p>
       <//>
     `;
+  const slim = WIDE.matches && !id;
   return html`
     <${VirtualList}
       label="Memories"
       items=${list.items}
-      height=${ROW}
+      height=${slim ? SLIM : ROW}
+      kind=${slim ? "slim" : ""}
       done=${list.done}
       more=${list.more}
       at=${at}

@@ -10,13 +10,16 @@ import { Ago, Kind, MemoryLine } from "../parts/pieces.js";
 import { Card, Empty, Section, Shown, useData } from "../parts/states.js";
 
 const MAPPED = 2000;
-const RULES = 12;
+const RULES = 6;
 const SESSIONS = 8;
 
 export function Projects() {
   const { id } = route.value;
   return id ? html`<${Page} key=${id} id=${id} />` : html`<${List} />`;
 }
+
+// Its directory, or else what it is recognised by.
+const placeOf = ({ marks }) => (marks.find((one) => one.kind === "root") ?? marks[0])?.value;
 
 function List() {
   return html`
@@ -34,7 +37,7 @@ function List() {
               href=${href("projects", one.project_id || "global")}>
               <b class="wrap">${one.project_id ? one.name : "Everywhere"}</b>
               <span class="small faint clip">
-                ${one.marks[0]?.value ?? "What belongs to no project"}
+                ${placeOf(one) ?? "What belongs to no project"}
               </span>
               <span class="small soft">
                 ${plural(one.records, "memory", "memories")}, ${plural(one.sessions, "session")}
@@ -71,8 +74,8 @@ function Page({ id }) {
             <a href=${href("sessions", "", { project: id })}>
               ${plural(line.sessions, "session")}
             </a>
-            ${state.data.last_worked ? `, last worked in ${ago(state.data.last_worked)}` : ""}
-            ${line.marks[0] ? html` · <span class="mono">${line.marks[0].value}</span>` : null}
+            ${state.data.last_worked ? `, last work ${ago(state.data.last_worked)}` : ""}
+            ${placeOf(line) ? html` · <span class="mono">${placeOf(line)}</span>` : null}
           </p>
         ` : null}
       </div>
@@ -81,15 +84,15 @@ function Page({ id }) {
           <${Section}><${Rules} id=${id} /><//>
           <${Section}><${OpenEnds} state=${state} /><//>
         </div>
-        <${Section}><${Commands} state=${state} /><//>
+        <div class="grid">
+          <${Section}><${Commands} state=${state} /><//>
+          <${Section}><${Branches} id=${id} state=${state} /><//>
+        </div>
       </div>
       <div class="gap"></div>
       <${Section}><${Files} id=${id} /><//>
       <div class="gap"></div>
-      <div class="grid half">
-        <${Section}><${Branches} id=${id} state=${state} /><//>
-        <${Section}><${Recent} id=${id} /><//>
-      </div>
+      <${Section}><${Recent} id=${id} /><//>
     </div>
   `;
 }

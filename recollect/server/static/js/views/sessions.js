@@ -112,16 +112,12 @@ const Line = ({ one, current, params }) => html`
       class="item"
       aria-current=${current ? "true" : null}
       href=${href("sessions", one.session_id, { ...params, namespace: one.namespace })}>
-      <span class="top">
-        <span class="faint small num">${hour(one.started_at)}</span>
-        <span class="title clip">
-          ${short(one.title, 120) || `${one.surface} in ${nameOf(one.namespace)}`}
-        </span>
-        ${sessionState(one) === "active" || sessionState(one) === "failed" ? html`
+      <span class="two-lines title">${one.title || one.surface}</span>
+      <span class="row-line meta small faint">
+        <span>${hour(one.started_at)}</span>
+        ${["active", "failed"].includes(sessionState(one)) ? html`
           <${Badge} tone=${TONE[sessionState(one)]}>${sessionState(one)}<//>
         ` : null}
-      </span>
-      <span class="row-line small faint">
         <span>${one.surface}</span>
         <span>${nameOf(one.namespace)}</span>
         <span>${lasted(one)}</span>

@@ -210,6 +210,8 @@ function Queue() {
 function Storage() {
   const state = useData(daemon.doctor, "");
   const copies = useData(daemon.backups, "");
+  const chosen = useData(daemon.settings, "");
+  const key = chosen.data?.items.find((one) => one.name === "encryption_key");
   const make = async () => {
     try {
       await daemon.backup();
@@ -245,6 +247,10 @@ function Storage() {
                 <${Badge} tone="bad">${plural(data.problems.length, "problem")}<//>
                 ${data.problems.map((line) => html`<div class="small wrap">${line}</div>`)}
               ` : html`<${Badge} tone="good">intact<//>`}
+            </dd>
+            <dt>Encryption</dt>
+            <dd>
+              ${key?.value ? "on" : html`off; <code class="small">recollect encrypt</code>`}
             </dd>
             <dt>Last backup</dt>
             <dd>

@@ -148,9 +148,12 @@ function Stale() {
         <a href=${href("memories", "", { freshness })}>
           ${plural(drifted + orphaned, "stale memory", "stale memories")}
         </a>:${" "}
-        ${drifted + orphaned
-          ? `the files of ${count(drifted)} changed, of ${count(orphaned)} they are missing.`
-          : "no memory is about a file that changed since."}
+        ${[
+          drifted ? `${count(drifted)} about files that changed since` : "",
+          orphaned ? `${count(orphaned)} about files that are gone` : "",
+        ]
+          .filter(Boolean)
+          .join(", ") || "no memory is about a file that changed since"}.
       </span>
     </p>
   `;
@@ -178,7 +181,7 @@ function Learned({ data, again, span }) {
             <a href=${href("beliefs", "", { show: "waiting" })}>${count(data.waiting.length)}</a>
           `}
           items=${data.waiting}
-          few=${5}
+          few=${3}
           mixed
           ...${shared}
         />
@@ -426,9 +429,10 @@ function Active() {
             href=${href("sessions", one.session_id, { namespace: one.namespace })}>
             <span class="top">
               <i class="dot good"></i>
-              <span class="title clip">${one.surface} in ${nameOf(one.namespace)}</span>
+              <span class="title clip">${one.title || one.surface}</span>
               <span class="faint small">${ago(one.last_event_at)}</span>
             </span>
+            <span class="small faint">${one.surface} in ${nameOf(one.namespace)}</span>
           </a>
         </li>
       `)}
