@@ -40,6 +40,7 @@ class Type:
     users_words_only: bool = False  # it instructs an agent, so only the user may have said it
     is_rule: bool = False  # it is told at the start of every session
     is_lesson: bool = False  # a report lists it under what was learned
+    tells_cause: bool = False  # what came of it needs its second sentence: why, and what helped
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,10 @@ TYPES: dict[str, Type] = {
              start_weight=1.15, users_words_only=True),
         Type("rejected", "Rejected option", "Rejected options", importance=6, importance_by_hand=7,
              start_weight=1.1, tone="warn"),
-        Type("discovery", "Discovery", "Discoveries", importance=6, is_lesson=True),
-        Type("error", "Error and fix", "Errors and fixes", importance=6, tone="warn"),
+        Type("discovery", "Discovery", "Discoveries", importance=6, is_lesson=True,
+             tells_cause=True),
+        Type("error", "Error and fix", "Errors and fixes", importance=6, tone="warn",
+             tells_cause=True),
         Type("pattern", "Pattern", "Patterns"),
         Type("tool_use", "Work done", "Work done", importance=4),
         Type("session_summary", "Session summary", "Session summaries"),

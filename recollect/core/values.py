@@ -15,6 +15,7 @@ from recollect.core.ids import RECORD_NAME_PATTERN, RECORD_PATTERN, ULID_PATTERN
 from recollect.core.input_errors import explained
 from recollect.core.kinds import (
     KINDS,
+    TYPES,
     UNKNOWN,
     Kind,
     KnowledgeType,
@@ -219,6 +220,14 @@ class Record(Value, frozen=True, kw_only=True):
         """Whether it may be put before an agent as what holds: a belief that is current, or the
         newer one of a dispute. Other kinds always stand."""
         return self.state == "current" or (self.state == "disputed" and not self.ended_by)
+
+    @property
+    def is_rule(self) -> bool:
+        return self.knowledge_type is not None and TYPES[self.knowledge_type].is_rule
+
+    @property
+    def tells_cause(self) -> bool:
+        return self.observation_type is not None and TYPES[self.observation_type].tells_cause
 
     @property
     def is_unsure(self) -> bool:

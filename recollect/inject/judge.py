@@ -35,19 +35,17 @@ class Judge:
     def __call__(self, draft: Draft, told: frozenset[str], *, repeat: bool) -> None:
         """`repeat`: what was told before may be told again."""
         self._look_at_files(draft)
-        wishes = {
-            plain(line.thing.value) for line in draft.lines if isinstance(line.thing, Preference)
-        }
         for line in draft.lines:
             if line.why_not:
                 continue
             if line.record is None:
                 self._made(line, draft)
             else:
-                self._memory(line, line.record, draft, wishes)
+                self._memory(line, line.record, draft)
             before = not told.isdisjoint(line.same_as)
             if not line.why_not and before and not repeat:
                 line.why_not = TOLD
+        _tell_rules_once(draft)
 
     def _made(self, line: BriefLine, draft: Draft) -> None:
         text = render.forms(line, as_sections=True)[0]
@@ -59,7 +57,7 @@ class Judge:
         elif not self._settings.share_sensitive and (line.sensitive or is_sensitive(text)):
             line.sensitive, line.why_not = True, SENSITIVE
 
-    def _memory(self, line: BriefLine, record: Record, draft: Draft, wishes: set[str]) -> None:
+    def _memory(self, line: BriefLine, record: Record, draft: Draft) -> None:
         now = self._clock.now()
         weight = factor(self._feedback.of(record.namespace), record.record_id)
         line.score *= weight
@@ -86,8 +84,6 @@ class Judge:
             line.record = record = current
         if record.session_id == draft.question.session_id:
             line.why_not = "said in this very session"
-        elif record.traits.is_belief and plain(record.title) in wishes:
-            line.why_not = "told as a preference"
         elif not record.traits.section:
             line.why_not = "a kind of memory that no brief holds"
         elif record.expires_at and record.expires_at <= now:
@@ -178,3 +174,19 @@ def told(record: Record) -> str:
     """All that a memory says, as far as an agent may come to read it."""
     detail = record.detail[:DETAIL_CHARS]
     return "\n".join((record.title, record.summary, detail, *record.facts))
+
+
+def _tell_rules_once(draft: Draft) -> None:
+    """A rule is stored as a belief and as a preference. In a brief the belief is told, because its
+    line has an id by which it can be corrected; in sections the preference."""
+    held = [line for line in draft.kept if line.record is not None and line.record.traits.is_belief]
+    for wish in draft.kept:
+        if not isinstance(wish.thing, Preference):
+            continue
+        value = plain(wish.thing.value)
+        same = [one for one in held if one.record is not None and plain(one.record.title) == value]
+        if same and draft.as_sections:
+            for line in same:
+                line.why_not = "told as a preference"
+        elif same:
+            wish.why_not = "told as a belief"

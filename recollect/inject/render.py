@@ -37,6 +37,7 @@ TASK_CHARS = 160
 FACTS = 3
 # Of a session in short, what the next one should know: what failed, what is next, what is open.
 _OPEN = re.compile(r"(?:Last check: [^.]{1,120}failed|Next:|Open:).*", re.DOTALL)
+_ASKED = re.compile(r"^Asked: [^.?!]{1,300}[.?!] ?")  # what a note of a turn may begin with
 WORDY = 3  # a preference of so many words says by itself what it is about
 
 
@@ -97,12 +98,13 @@ def _record(record: Record, stale: str, *, quoted: bool) -> tuple[str, ...]:
         short = f"- {day} {title}{end}"
         left = _OPEN.search(record.summary)
         return (f"- {day} {title}. {left[0]}{end}" if left else short, short)
-    if record.strategy == "rules" and not quoted:
+    if record.strategy == "rules" and not quoted and not record.tells_cause:
         return (short,)  # its title is what came of the turn; the rest is how
-    said = shortened(one_line(record.summary), NOTE_CHARS)
+    said = shortened(_ASKED.sub("", one_line(record.summary)), NOTE_CHARS)
     if not said or (said.startswith(title) and len(said) <= len(title) + 1):
         return (short,)
-    whole = said if said.startswith(title.rstrip(".… ")) else f"{title}: {said}"
+    joint = " " if title.endswith((".", "!", "?")) else ": "
+    whole = said if said.startswith(title.rstrip(".… ")) else f"{title}{joint}{said}"
     return (f"- {day} {whole}{end}", short)
 
 

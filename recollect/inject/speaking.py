@@ -218,14 +218,17 @@ def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
     whole = draft.question.trigger == "session-start"
     _drop_restated(draft)
     before = list(told)
+    # Of a summary only the title is told, so the note with cause and fix is still news.
+    without_summaries = [one for one in before if not one.traits.is_summary]
     kept: list[tuple[BriefLine, Record]] = []
     for line in draft.kept:
         if line.record is None:
             continue
-        if any(_repeats(line.record, other, whole=whole) for other in before):
+        earlier = without_summaries if line.record.tells_cause else before
+        earlier = [*earlier, *(record for _, record in kept)]
+        if any(_repeats(line.record, other, whole=whole) for other in earlier):
             line.why_not = REPEATS
         else:
-            before.append(line.record)
             kept.append((line, line.record))
     if not whole:
         _move_newest_first(kept)

@@ -6,7 +6,7 @@ draft.
 
 from collections.abc import Iterator, Sequence
 
-from recollect.core.kinds import PROFILE, TYPES
+from recollect.core.kinds import PROFILE
 from recollect.core.text_words import words as words_in
 from recollect.core.values import Preference, Record
 from recollect.ingest.pipeline import RecallQuestion
@@ -51,8 +51,7 @@ def start(sources: Sources, draft: Draft) -> None:
     rules = [
         one
         for one in pool
-        if one.knowledge_type
-        and TYPES[one.knowledge_type].is_rule
+        if one.is_rule
         and one.stands
         and not one.is_unsure
         and one.holds_in(question.session_id, question.branch)

@@ -13,7 +13,6 @@ from typing import Protocol
 import msgspec
 
 from recollect.core import ids
-from recollect.core.kinds import TYPES
 from recollect.core.values import BeliefState, Fact, Operation, Preference, Record
 from recollect.extract.statement_match import same_statement, word_hashes
 from recollect.store.interface import Transaction
@@ -72,7 +71,7 @@ def disputing(graph: GraphRows, old: Record, new: Record, reason: str = "") -> B
 
 def _taken_over(graph: GraphRows, old: Record, new: Record) -> tuple[Preference, ...]:
     """A rule takes an old one's place. What withdraws it leaves none."""
-    if new.knowledge_type is None or not TYPES[new.knowledge_type].is_rule:
+    if not new.is_rule:
         return ()
     return tuple(
         msgspec.structs.replace(

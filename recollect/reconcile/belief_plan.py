@@ -25,6 +25,7 @@ from recollect.core.values import Record
 from recollect.extract.interface import Claim, EndClaim, PreferenceClaim
 from recollect.extract.normalised_text import content_words
 from recollect.extract.rules.grammar import family
+from recollect.extract.rules.patterns import UNSURE
 from recollect.extract.statement_match import same_statement, word_hashes
 from recollect.reconcile.belief_changes import (
     BeliefChange,
@@ -41,7 +42,7 @@ from recollect.reconcile.related_beliefs import cosine, cosines, rarity, standin
 from recollect.reconcile.unread_statements import as_belief, stating_turns
 from recollect.store.interface import Store, with_content
 
-PROPOSED = 0.5  # what is proposed with less confidence has a veto against it, and changes nothing
+PROPOSED = 0.5  # what is proposed with less confidence has a veto against it
 NAMED = 3  # words of a name; longer ones are a sentence
 FRAME = 2  # words besides their values, for two statements to be about one thing
 _ADVERBS = word_hashes("always only must please remember actually instead")
@@ -142,8 +143,7 @@ class _Planner:
         record = self._written[one.record.record_id]
         if record.state == "current":
             self._confirm_proposed(record)
-        may_change = record.state == "current" or record.confidence >= PROPOSED
-        if record.author == "user" and record.state in ("current", "proposed") and may_change:
+        if record.author == "user" and record.state in ("current", "proposed"):
             if record.state == "current":
                 for older in list(self._held.values()):
                     if _is_before(older, record) and _replaces(record, older):
@@ -168,10 +168,16 @@ class _Planner:
             one for one in self._held.values() if _is_before(one, record) and _may_end(record, one)
         ]
         text = f"{record.title} {record.summary}"
-        if made.vectors:
+        unread = record.record_id in self._unread
+        if record.state == "proposed" and record.confidence < PROPOSED:
+            # Somebody else's words, perhaps: it can cast doubt on a rule that it clearly lifts.
+            if not read(text).allows or UNSURE.search(text) or text.rstrip().endswith("?"):
+                return
+            unread = True
+            held = [one for one in held if one.is_rule and word_hashes(text) & words_of(one)]
+        elif made.vectors:
             turns = stating_turns(self._store, self._namespace, record.valid_from)
             held += [one for one in turns if _is_before(one, record)]
-        unread = record.record_id in self._unread
         unsure = record.state == "proposed"
         found = self._meant(held, text, old, made, unsure=unsure, unread=unread)
         standing = [share for one, share in found if one.stands and one.traits.is_belief]

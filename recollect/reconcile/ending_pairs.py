@@ -93,7 +93,7 @@ FEATURES = (
 )  # fmt: skip
 
 
-class Statement(NamedTuple):
+class ComparedStatement(NamedTuple):
     """What is compared of one statement."""
 
     words: Words
@@ -113,7 +113,7 @@ class Statement(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4096)
-def read(text: str) -> Statement:
+def read(text: str) -> ComparedStatement:
     text = text[:_READ]
     names = frozenset(one.lower().strip("./-") for one in _NAME.findall(text))
     tools = _tool_kinds()
@@ -121,7 +121,7 @@ def read(text: str) -> Statement:
     for name in names:
         for kind in tools.get(name, ()):
             of_kind.setdefault(kind, set()).add(name)
-    return Statement(
+    return ComparedStatement(
         words=word_hashes(text),
         kinds={kind: frozenset(some) for kind, some in of_kind.items()},
         values={
@@ -137,7 +137,7 @@ def read(text: str) -> Statement:
     )
 
 
-def features(new: Statement, old: Statement, cosine: float) -> tuple[float, ...]:
+def features(new: ComparedStatement, old: ComparedStatement, cosine: float) -> tuple[float, ...]:
     """What speaks for the newer one being about the older one, in the order of `FEATURES`."""
     near = max(0.0, cosine)
     return (
@@ -152,18 +152,18 @@ def features(new: Statement, old: Statement, cosine: float) -> tuple[float, ...]
     )
 
 
-def _other_of_a_kind(new: Statement, old: Statement) -> bool:
+def _other_of_a_kind(new: ComparedStatement, old: ComparedStatement) -> bool:
     """Whether they name things that do the same job, and the newer one another."""
     if new.negated and not new.turns:
         return False  # "use pnpm" and "never use npm" can both hold
     return any(new.kinds[kind] - old.kinds[kind] for kind in new.kinds.keys() & old.kinds.keys())
 
 
-def _other_value(new: Statement, old: Statement) -> bool:
+def _other_value(new: ComparedStatement, old: ComparedStatement) -> bool:
     return any(old.values[name] and new.values[name] - old.values[name] for name in _TYPED)
 
 
-def least_share(new: Statement, old: Statement, *, unsure: bool = False) -> float:
+def least_share(new: ComparedStatement, old: ComparedStatement, *, unsure: bool = False) -> float:
     """The share of certainty with which the newer one disputes the older one: two statements about
     one matter may both hold, unless the newer one speaks of a change. `unsure`: it may be no
     statement at all; but a rule that was withdrawn is worse to tell than one that holds to miss."""
@@ -174,7 +174,7 @@ def least_share(new: Statement, old: Statement, *, unsure: bool = False) -> floa
     return ENDINGS.doubt
 
 
-def score(new: Statement, old: Statement, cosine: float) -> float:
+def score(new: ComparedStatement, old: ComparedStatement, cosine: float) -> float:
     return sum(w * f for w, f in zip(_weights(), features(new, old, cosine), strict=True))
 
 

@@ -6,7 +6,6 @@ one moves there, and the one of the other project ends by it. Both can be undone
 
 import msgspec
 
-from recollect.core.kinds import TYPES
 from recollect.core.projects import everywhere
 from recollect.core.values import Record
 from recollect.ingest.memories import Memories
@@ -42,6 +41,5 @@ def _is_rule(record: Record) -> bool:
         and record.state == "current"
         and record.scope == "project"
         and bool(record.content_hash)
-        and record.knowledge_type is not None
-        and TYPES[record.knowledge_type].is_rule
+        and record.is_rule
     )

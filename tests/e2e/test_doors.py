@@ -167,6 +167,12 @@ def test_every_tool_answers_over_a_real_socket(
         "remember": {"text": "found"}, "correct": {"id": first[-5:].lower(), "quote": "none"},
         "store_summary": {"request": "asked"}, "resume_session": {}, "generate_report": {},
         "recall_entity": {"name": "retries"},
+        # Names that are not listed.
+        "search": {"query": "retries"}, "hybrid_search": {"query": "retries"},
+        "semantic_search": {"query": "retries"}, "embedding_stats": {},
+        "save_observation": {"title": "noticed"}, "save_memory": {"title": "kept"},
+        "save_session_summary": {"request": "wanted"},
+        "compact_conversation": {"turns": [{"role": "user", "content": "retries fail"}]},
     }  # fmt: skip
     assert set(arguments) == set(tools.RUN)
     for name, given in arguments.items():

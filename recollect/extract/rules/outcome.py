@@ -40,6 +40,7 @@ SUMMARY_CHARS = 420
 DETAIL_CHARS = 2_000
 REQUEST_CHARS = 140
 MOST_FACTS = 3
+SHORT_ANSWER = 400  # characters of an answer of which every sentence counts
 POOR = 0.1  # of what is told of a change where no sentence is better
 KEEP = 0.3  # of a sentence beside a better one
 SURE = 0.4  # of the best sentence of a turn that changed something
@@ -197,6 +198,8 @@ def outcome(
     told = frozenset(map(normalised, stated))
     said = [one for one in said if normalised(one.text) not in told and not _is_talk(one.text)]
     kept = [one for one in said if one.keep >= KEEP]
+    if kept and sum(len(one.text) for one in said) <= SHORT_ANSWER:
+        kept = said  # the ranking learned from long answers; a short one says cause and fix
     best = max((one.keep for one in kept), default=0.0)
     written = tuple(turn.written())
     named = [one for one in messages if len(content_words(one.subject)) >= 3]

@@ -122,6 +122,8 @@ def test_every_setting_changes_what_is_read(tmp_path: pathlib.Path) -> None:
             value = ("turns:7", "archive:5")
         elif one["type"] == "list":
             value = ("tool:WebFetch", "file:*.pem")
+        elif one["allowed"].endswith("a path"):
+            value = "/somewhere"
         elif one["allowed"]:
             value = one["allowed"].split(" or ")[-1]
         else:

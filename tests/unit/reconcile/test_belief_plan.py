@@ -238,6 +238,17 @@ def test_a_turn_of_which_no_belief_was_made_can_be_what_changed(store: SqliteSto
     assert not lost.stands and lost.source_event_ids == turn.source_event_ids
 
 
+def test_a_rule_that_somebody_else_lifted_is_in_doubt(store: SqliteStore) -> None:
+    rule = belief("Always show Dagny a new query before merge")
+    store.records.put([rule])
+    lifted = belief(
+        "Dagny says no need to show Dagny a new query before merge any longer",
+        LATER, state="proposed", confidence=0.3,
+    )  # fmt: skip
+    plan = planned(store, lifted)
+    assert [one.state for change in plan.changes for one in change.changed] == ["disputed"]
+
+
 def test_what_a_veto_speaks_against_changes_nothing(store: SqliteStore) -> None:
     store.records.put([belief(title) for title in HELD])
     maybe = belief("Maybe we no longer use Jest", LATER, state="proposed", confidence=0.3)
