@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from recollect.cli.options import json_option
-from recollect.cli.output import cut, daemon_client, print_json, print_text, text_width
+from recollect.cli.output import cut, daemon_client, many, print_json, print_text, text_width
 from recollect.cli.selection_options import refuse_bad_ids
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES
@@ -62,13 +62,20 @@ def _print_record(record: dict[str, Any], *, deleted: bool) -> None:
     for name, value in facts.items():
         if value:
             print_text(value, label=f"{name}:", indent=2)
-    for part in (record["summary"], record["detail"]):
+    texts = [record["detail"] or record["summary"]] if _repeats(record) else []
+    texts = texts or [record["summary"], record["detail"]]
+    for part in texts:
         if part and part.strip() != record["title"].strip():
             click.echo()
             for line in part.splitlines():
                 print_text(line, indent=2)
     for one in record["facts"]:
         print_text(one, label="-", indent=2)
+
+
+def _repeats(record: dict[str, Any]) -> bool:
+    """Whether the detail holds the summary again."""
+    return bool(record["summary"]) and record["summary"][:80] in (record["detail"] or "")
 
 
 def _state(record: dict[str, Any]) -> str:
@@ -84,7 +91,7 @@ def _state(record: dict[str, Any]) -> str:
 
 def _told(record: dict[str, Any]) -> str:
     count, last = record["access_count"], record["last_accessed"]
-    return f"{count} times, last {_moment(last)}" if count and last else "never"
+    return f"{many(count, 'time')}, last {_moment(last)}" if count and last else "never"
 
 
 def _moment(text: str) -> str:
@@ -97,12 +104,21 @@ def _print_sources(made_from: dict[str, Any]) -> None:
     click.secho("\nMade from", bold=True)
     for row in made_from["events"][:EVENTS_SHOWN]:
         event = row["event"]
-        said = event["body"].get("content") or event["body"].get("data") or event["body"]
+        said = _said(event["body"])
         line = f"{_moment(event['valid_time'])}  {event['kind']}  {said}"
         click.echo("  " + cut(line, text_width() - 2))
     more = len(made_from["events"]) - EVENTS_SHOWN
     if more > 0:
         click.echo(f"  and {more} more")
+
+
+def _said(body: dict[str, Any]) -> str:
+    """What an event says, on one line: its text, its last turn, or the values of its data."""
+    if turns := body.get("turns"):
+        return str(turns[-1]["content"])
+    if isinstance(data := body.get("data"), dict):
+        return "  ".join(str(one) for one in data.values() if isinstance(one, str | int))
+    return str(body.get("content") or data or "")
 
 
 def _print_versions(history: dict[str, Any]) -> None:

@@ -89,7 +89,7 @@ def refuse_bad_ids(memories: tuple[str, ...]) -> None:
         if not re.match(RECORD_NAME_PATTERN, one):
             raise BadInput(
                 f"{one!r} is not the id of a memory, nor the end of one",
-                hint="recollect search shows the ids; --text takes words instead.",
+                hint="recollect search shows the ids.",
             )
 
 

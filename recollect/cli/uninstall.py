@@ -59,8 +59,10 @@ def command(
     if as_json:
         print_json(_as_data(InstallReport(tuple(results))))
     else:
-        _print_results(results, named=bool(hosts))
+        _print_results(results, named=bool(hosts), dry_run=dry_run)
     if dry_run:
+        if delete_data and not as_json:
+            click.echo(f"{chosen.directory} would be deleted, with all memories in it.")
         return 0
     left = sorted({one.host for one in results if one.outcome in ("declined", "failed")})
     if delete_data:
@@ -70,10 +72,12 @@ def command(
     return 0 if all(report.ok for report in reports) else 1
 
 
-def _print_results(results: list[HostResult], *, named: bool) -> None:
+def _print_results(results: list[HostResult], *, named: bool, dry_run: bool) -> None:
     for result in results:
         if result.outcome != "unchanged" or named:
-            word = "was not connected" if result.outcome == "unchanged" else result.outcome
+            word = "was not connected" if result.outcome == "unchanged" else str(result.outcome)
+            if dry_run and result.outcome == "declined":
+                word = "would be disconnected"
             click.echo(f"{result.host}: {word}")
         if result.error:
             click.echo(f"  {result.error}", err=True)

@@ -79,6 +79,8 @@ class Learning:
 
     def on_event(self, notice: Notice) -> None:
         self._watcher.on_event(notice.stored.event)
+        if notice.signal == "session-end":  # the next session may begin at once
+            self._watcher.request([notice.stored.event.namespace])
 
     # --- for commands and routes ---
 

@@ -135,6 +135,8 @@ def _markdown(kind: str, row: dict[str, Any]) -> str:
         case "memory":
             lines = [f"\n### {_escaped(row['title'])}\n"]
             about = [row["valid_from"][:10], row["kind"], *row["files"][:5]]
+            if (state := row.get("state", "current")) != "current":
+                about.insert(2, state)
             lines.append(f"*{', '.join(map(_escaped, about))}*\n")
             body = row["summary"] or row["detail"]
             lines += [f"\n{_escaped(body)}\n"] if body else []
