@@ -88,13 +88,13 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def console(pipe_width: int = PIPE_WIDTH) -> "Console":
-    """Standard output, as wide as the terminal or COLUMNS say, or as asked where neither is."""
+    """Standard output, as wide as the terminal, or as asked where there is none."""
     from rich.console import Console
 
     # NO_COLOR means no bold either: rich would leave that in.
     plain = bool(os.environ.get("NO_COLOR"))
     made = Console(highlight=False, color_system=None if plain else "auto")
-    if not made.is_terminal and not os.environ.get("COLUMNS"):
+    if not made.is_terminal:
         made.width = pipe_width
     return made
 

@@ -309,7 +309,9 @@ def dribble(process: "subprocess.Popen[bytes]", data: bytes, pause: float) -> It
 
 _GOOD = frames.encode_answer(frames.STORED, ANSWER)
 _LONG = b"\xe2\x9c\x93 long" * (frames.MAX_ANSWER // 8)
-_FULL_ENV = {name.decode(): "v" * 100_000 for name in frames.ENVIRONMENT}
+# As long as one variable may be, or as all of them together may be.
+_LONGEST = min(100_000, frames.MAX_ENV_BYTES // len(frames.ENVIRONMENT) - 100)
+_FULL_ENV = {name.decode(): "v" * _LONGEST for name in frames.ENVIRONMENT}
 
 answering, sending = frame_server.answering, frame_server.sending
 

@@ -70,7 +70,7 @@ def test_backups_and_restore_while_agents_go_on(person: RealDaemon, tmp_path: pa
     assert isinstance(made_one, dict) and made_one["events"] == 7
     run(person, "import", "--yes")
     before = person.client.get("/healthz")["unextracted"]["events"]
-    assert before == 42
+    assert before == 77
     declined = run(person, "backup", "restore", typed="n\n")
     assert declined.returncode == 1
     program = run(person, "backup", "restore", "--json")
@@ -88,7 +88,7 @@ def test_backups_and_restore_while_agents_go_on(person: RealDaemon, tmp_path: pa
     aside = done.stdout.split("kept: ")[1].strip()
     back = run(person, "backup", "restore", aside, "--yes")
     assert back.returncode == 0, back.stderr
-    assert person.client.get("/healthz")["unextracted"]["events"] == 42
+    assert person.client.get("/healthz")["unextracted"]["events"] == before
     broken = tmp_path / "broken.db"
     broken.write_bytes(b"SQLite format 3\x00" + b"\0" * 5000)
     refused = run(person, "backup", "restore", str(broken), "--yes")

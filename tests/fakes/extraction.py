@@ -3,6 +3,7 @@ cosines a test can choose."""
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -64,8 +65,8 @@ class Angles:
 
     def _row(self, text: str) -> NDArray[np.float64]:
         row = np.zeros(DIMENSIONS)
-        if "@" in text:
-            degrees = math.radians(float(text.partition("@")[2].split()[0]))
+        if (place := re.search(r"@(-?\d+(?:\.\d+)?)", text)) is not None:
+            degrees = math.radians(float(place[1]))
             row[0], row[1] = math.cos(degrees), math.sin(degrees)
             return row
         digest = hashlib.blake2b(text.encode("utf-8", "replace")).digest()
