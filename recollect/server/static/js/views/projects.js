@@ -271,7 +271,7 @@ function Files({ id }) {
 
 function FileList({ items }) {
   const [all, show] = useState(false);
-  const shown = all ? items : items.slice(0, 10);
+  const shown = all ? items : items.slice(0, 6);
   return html`
     <ul class="rows" aria-label="Files by how often they were touched">
       ${shown.map((one) => html`

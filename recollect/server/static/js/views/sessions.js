@@ -5,14 +5,13 @@ import { html, useState } from "../html.js";
 import { isSummary } from "../kinds.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
-import { count, dayOf, hour, plural, sessionState, short, TRIGGER, when } from "../format.js";
+import { count, dayOf, EVENTS, hour, plural, sessionState, short, TRIGGER, when } from "../format.js";
 import { Changes, Events } from "../parts/logs.js";
 import { Badge, MemoryLine, Segments, withPrompt } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData, usePages } from "../parts/states.js";
 import { toast } from "../parts/toast.js";
 
 const TONE = { active: "good", completed: "", failed: "bad", idle: "" };
-const EVENTS = { tool_use: "tool call", session_summary: "answer" };
 const LEAD = {
   "": "Every conversation with an agent, and where it stopped.",
   events: "What agents reported, as it was stored.",
