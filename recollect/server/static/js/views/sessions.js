@@ -127,8 +127,8 @@ const Line = ({ one, current, params }) => html`
 
 function lasted(one) {
   const minutes = Math.round((new Date(one.last_event_at) - new Date(one.started_at)) / 6e4);
-  if (minutes < 1) return "under a minute";
-  return minutes < 120 ? plural(minutes, "minute") : plural(Math.round(minutes / 60), "hour");
+  if (minutes < 1) return "under 1 min";
+  return minutes < 120 ? `${minutes} min` : plural(Math.round(minutes / 60), "hour");
 }
 
 function One({ id, params }) {
@@ -142,7 +142,7 @@ function One({ id, params }) {
           return html`
             <header>
               <${Badge} tone=${TONE[sessionState(session)]}>${sessionState(session)}<//>
-              <h2>${session.surface}</h2>
+              <h2 class="wrap">${summary?.title || session.surface}</h2>
               <a class="soft small" href=${href("projects", projectOf(session))}>
                 ${nameOf(session.namespace)}
               </a>
@@ -157,7 +157,7 @@ function One({ id, params }) {
             </header>
             <div class="body grid">
               <p class="small soft">
-                ${when(session.started_at)}, ${lasted(session)} ·${" "}
+                ${session.surface}, ${when(session.started_at)}, ${lasted(session)} ·${" "}
                 ${Object.entries(data.events)
                   .map(([kind, number]) => plural(number, EVENTS[kind] ?? kind))
                   .join(", ")}
