@@ -159,6 +159,9 @@ class Citation(Value, frozen=True, kw_only=True):
     commit: str = ""
 
 
+UNSURE = 0.5  # the confidence of a belief that was only proposed
+
+
 class Record(Value, frozen=True, kw_only=True):
     """A memory: a belief, a note, a summary or a turn; `core/kinds.py` says what each may do."""
 
@@ -216,6 +219,12 @@ class Record(Value, frozen=True, kw_only=True):
         """Whether it may be put before an agent as what holds: a belief that is current, or the
         newer one of a dispute. Other kinds always stand."""
         return self.state == "current" or (self.state == "disputed" and not self.ended_by)
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether it disputes another belief and was itself only proposed. It may answer a
+        question, marked as disputed, but it instructs nobody."""
+        return self.state == "disputed" and self.confidence <= UNSURE
 
     def outdoes(self, other: "Record") -> bool:
         """Whether it is news beside another with the same words: it stands, and that one does not

@@ -11,6 +11,7 @@ from recollect.core.values import Preference, Record
 from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft, Sources, plain
 from recollect.inject.feedback import factor
+from recollect.inject.speaking import is_question
 from recollect.lifecycle.file_freshness import FreshnessChecker
 from recollect.privacy.sensitive import is_sensitive
 from recollect.retrieve.rank import STALE
@@ -118,8 +119,12 @@ class Judge:
         graph = self._graphs.of(record.namespace)
         if record.traits.is_belief and graph.successors_of_facts(record.source_event_ids):
             return OVER
+        if record.is_unsure and not (draft.asked_on_purpose or is_question(asked.text)):
+            return "disputed, and nobody stated it plainly: for questions only"
         if record.state == "disputed":
-            line.note = f" (disputed [{short_id(record.record_id)}])"
+            # A line of a brief names its memory already.
+            name = f" [{short_id(record.record_id)}]" if draft.as_sections else ""
+            line.note = f" (disputed{name})"
         if record.holds_in(asked.session_id, asked.branch):
             return ""
         if record.scope == "branch" and not draft.is_start and asked.trigger != "tool":

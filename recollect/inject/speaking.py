@@ -36,6 +36,8 @@ _PAST = re.compile(
     r"|have we (?:ever|already)|did we (?:ever|already|decide|agree|settle|choose)|when did)\b",
     re.IGNORECASE,
 )
+_ASKS = re.compile(r"\?\s*$")
+_REQUESTS = re.compile(r"\b(?:can|could|would|will|please) you\b|\bplease\b", re.IGNORECASE)
 _PUBLISHING = frozenset(
     ("commit", "push", "merge", "rebase", "tag", "pr", "pull", "request", "branch", "message",
      "open", "create", "changes", "please", "now", "ok", "yes")
@@ -50,6 +52,11 @@ _ABOUT_TIME = frozenset(
 
 def asks_about_past(text: str) -> bool:
     return _PAST.search(text[:4000]) is not None
+
+
+def is_question(text: str) -> bool:
+    """Whether a prompt asks for an answer, not for work."""
+    return _ASKS.search(text[-4000:]) is not None and _REQUESTS.search(text[:4000]) is None
 
 
 def names_nothing(text: str) -> bool:

@@ -19,7 +19,6 @@ from recollect.work.paths import looks_like_file
 
 START_POOL = 200
 MOST_RULES = 8
-PROPOSED = 0.5  # the confidence of what was only proposed
 DIGESTS = ("daily", "weekly")
 
 
@@ -55,7 +54,7 @@ def start(sources: Sources, draft: Draft) -> None:
         if one.knowledge_type
         and TYPES[one.knowledge_type].is_rule
         and one.stands
-        and not (one.state == "disputed" and one.confidence <= PROPOSED)  # nobody is sure of it
+        and not one.is_unsure
         and one.holds_in(question.session_id, question.branch)
     ]
     for one in rank_for_start(rules, sources.clock.now(), near)[:MOST_RULES]:

@@ -56,11 +56,36 @@ def test_only_what_holds_is_told_and_the_newer_of_a_dispute_is_marked(runtime: R
     belief(runtime, "Never use spaces in go", state="ended", ended_by="user")
     newer = belief(runtime, "Always use npm in the shop", state="disputed")
     belief(runtime, "Always use pnpm in the shop", state="disputed", ended_by=newer.record_id)
-    for text in (told(runtime), told(runtime, "Should I use tabs, spaces, npm or push to main?")):
+    short = newer.record_id[-5:].lower()
+    question = "Should I use tabs, spaces, npm or push to main?"
+    for text, mark in (
+        (told(runtime), f"[{short}] (disputed)"),
+        (told(runtime, question), f"(disputed [{short}])"),
+    ):
         assert "Never push to main" in text
-        short = newer.record_id[-5:].lower()
-        assert "Always use npm in the shop" in text and f"(disputed [{short}])" in text
+        assert "Always use npm in the shop" in text and mark in text
         assert "tabs in yaml" not in text and "spaces in go" not in text and "pnpm" not in text
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("which package manager is used in the shop?", True),
+        ("can you add the package manager of the shop to the readme?", False),
+        ("install the package manager in the shop", False),
+    ],
+)
+def test_an_unsure_belief_answers_questions_and_instructs_nobody(
+    runtime: Runtime, prompt: str, expected: bool
+) -> None:
+    newer = belief(
+        runtime, "The package manager in the shop is npm", state="disputed", confidence=0.5
+    )
+    belief(runtime, "The shop's package manager is pnpm", state="disputed",
+           ended_by=newer.record_id)  # fmt: skip
+    assert "is npm" not in told(runtime)
+    question = RecallQuestion("prompt", prompt, (NAMESPACE,), "now", None, 9500)
+    assert ("is npm" in runtime.recall().recall_now.preview(question).context) is expected
 
 
 def test_what_took_the_place_of_a_belief_answers_its_questions(runtime: Runtime) -> None:
