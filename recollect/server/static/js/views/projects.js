@@ -127,10 +127,8 @@ function Rules({ id }) {
             ${data.items.slice(0, RULES).map((one) => html`
               <li key=${one.record_id}>
                 <a class="item" href=${href("memories", one.record_id)}>
-                  <span class="top">
-                    <${Kind} record=${one} />
-                    <span class="title two-lines">${one.title}</span>
-                  </span>
+                  <span class="title two-lines">${one.title}</span>
+                  <span class="row-line meta"><${Kind} record=${one} /></span>
                 </a>
               </li>
             `)}
