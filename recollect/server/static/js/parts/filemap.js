@@ -53,7 +53,7 @@ function draw(canvas, boxes, over, chosen) {
   canvas.height = canvas.clientHeight * ratio;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.textBaseline = "top";
-  const strong = style.colorScheme === "dark" ? 0.6 : 0.8; // from here on ink is hard to read
+  const strong = style.colorScheme === "dark" ? 0.6 : 0.75; // from here on ink is hard to read
   for (const { x, y, w, h, name, file } of boxes) {
     pen.globalAlpha = 1;
     pen.fillStyle = tones["--panel"];
