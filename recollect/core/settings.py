@@ -466,7 +466,7 @@ def _kind(item: "dataclasses.Field[Any]") -> Any:
 def _allowed_text(item: "dataclasses.Field[Any]") -> str:
     allowed = item.metadata["allowed"]
     if isinstance(allowed, Range):
-        return f"{allowed.low:g} to {allowed.high:g}"
+        return f"{allowed.low:.12g} to {allowed.high:.12g}"
     if isinstance(allowed, tuple):
         return ", ".join(allowed[:-1]) + f" or {allowed[-1]}"
     return allowed.name if isinstance(allowed, Form) else ""

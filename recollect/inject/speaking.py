@@ -153,7 +153,7 @@ def _choose_memories(draft: Draft) -> None:
         elif draft.asked_on_purpose or not line.parts:
             continue
         elif distilled:
-            line.why_not = "a turn, and a note or a belief answers"
+            line.why_not = "a note or a belief already answers"
         elif draft.idle > NOTES.is_idle:
             line.why_not = "the prompt only carries the conversation on"
         else:

@@ -114,9 +114,9 @@ def test_delete_then_undo(window: BrowserContext, furnished: RealDaemon) -> None
     record = add(furnished, "A thing to be deleted soon")
     page = enter(window, furnished)
     see(page, furnished, f"memories/{record}")
-    page.get_by_label("One memory").get_by_role("button", name="Delete").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("Deleted.")).to_be_visible()
+    page.get_by_label("One memory").get_by_role("button", name="Forget").click()
+    page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    expect(page.get_by_text("Forgotten.")).to_be_visible()
     assert not furnished.client.ask("POST", "/api/memories/batch", {"ids": [record]})["items"]
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.get_by_label("One memory").get_by_role("heading", level=2)).to_have_text(

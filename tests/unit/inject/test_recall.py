@@ -146,7 +146,7 @@ def test_a_chore_is_told_what_holds_in_general_and_no_turns(setup: Setup) -> Non
     recalled = setup.ask("run the tests")
     assert set(recalled.records) == {made[1].record_id, made[2].record_id}
     why = {one["record_id"]: one["why_not"] for one in setup.receipt(recalled).detail["candidates"]}
-    assert why[made[0].record_id] == "a turn, and a note or a belief answers"
+    assert why[made[0].record_id] == "a note or a belief already answers"
 
 
 def test_nothing_is_repeated_in_a_session_until_its_context_is_gone(setup: Setup) -> None:

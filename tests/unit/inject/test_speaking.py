@@ -71,7 +71,7 @@ def test_a_turn_waits_for_a_question_about_the_past_or_near_certainty() -> None:
     beside = draft(note("Retries", STRONG), turn("Cap them", {"cosine": 0.8, "grams": 0.9}))
     decide(beside)
     assert [line.why_not for line in beside.lines if line.why_not] == [
-        "a turn, and a note or a belief answers"
+        "a note or a belief already answers"
     ]
 
 

@@ -68,6 +68,9 @@ export const sessionState = (one) =>
     ? "idle"
     : one.status;
 
+// Kinds of events that are called otherwise for people.
+export const EVENTS = { tool_use: "tool call", session_summary: "answer" };
+
 export const TRIGGER = {
   prompt: "Prompt",
   "session-start": "Session start",

@@ -48,7 +48,7 @@ export function Jobs() {
       state=${state}
       empty=${{
         when: (data) => !data.items.length,
-        show: html`<p class="soft">Nothing runs, and nothing waits.</p>`,
+        show: html`<p class="soft">Nothing is running or waiting.</p>`,
       }}>
       ${(data) => html`
         <ul class="rows">
@@ -122,7 +122,8 @@ export function Plugins() {
           `)}
         </ul>
         <p class="small soft">
-          For good: <code>recollect plugins enable NAME</code>, <code>disable NAME</code>.
+          A switch here lasts until the next start. To keep it:${" "}
+          <code>recollect plugins enable NAME</code> or <code>disable NAME</code>.
         </p>
       `}
     <//>

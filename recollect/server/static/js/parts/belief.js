@@ -6,11 +6,11 @@ import { nameOf, projects } from "../projects.js";
 import { href } from "../route.js";
 import { ago, count, plural, when } from "../format.js";
 import { Dialog } from "./dialog.js";
-import { Badge, Kind } from "./pieces.js";
+import { Badge, Kind, State } from "./pieces.js";
 import { toast, toastError } from "./toast.js";
 import { undo } from "./undo.js";
 
-const SOURCE = {
+export const SOURCE = {
   corrected: "corrected by you",
   stated: "said by you",
   observed: "seen in the work",
@@ -76,7 +76,7 @@ function Belief({ record, titles = {}, kept, mixed, again, label, selection }) {
   return html`
     <${label} class="belief" data-belief=${id}>
       <div class="what">
-        <div class="row-line">
+        <div class="heading">
           ${selection ? html`
             <input
               type="checkbox"
@@ -85,15 +85,10 @@ function Belief({ record, titles = {}, kept, mixed, again, label, selection }) {
               aria-label=${`Select ${title}`}
             />
           ` : null}
-          <${Kind} record=${record} />
-          <${Place} record=${record} />
-          ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
-          ${state === "proposed" ? html`<${Badge} tone="warn">Proposed<//>` : null}
-          ${state === "disputed" ? html`<${Badge} tone="warn">Disputed<//>` : null}
+          <a class=${`title wrap ${ended ? "over" : ""}`} href=${href("memories", id)}>
+            ${title}
+          </a>
         </div>
-        <a class=${`title wrap ${ended ? "over" : ""}`} href=${href("memories", id)}>
-          ${title}
-        </a>
         ${record.summary && record.summary !== title ? html`
           <p class="small soft two-lines">${record.summary}</p>
         ` : null}
@@ -103,16 +98,22 @@ function Belief({ record, titles = {}, kept, mixed, again, label, selection }) {
             <a href=${href("memories", old)}>${titles[old] ?? "another belief"}</a>
           </p>
         `)}
-        <p class="small faint">
-          ${mixed ? `${nameOf(record.namespace)} · ` : ""}
-          ${ended ? html`
-            Ended <time title=${when(record.valid_until)}>${ago(record.valid_until)}</time>${" "}
-            by ${endedBy(record, titles)} · held since ${when(record.valid_from)}
-          ` : html`
-            Since <time title=${when(record.valid_from)}>${ago(record.valid_from)}</time> ·${" "}
-            ${SOURCE[record.source_type] ?? record.source_type} · ${used(record)}
-          `}
-        </p>
+        <div class="row-line small faint">
+          <${Kind} record=${record} />
+          <${Place} record=${record} />
+          ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
+          ${ended ? null : html`<${State} value=${state} />`}
+          <span>
+            ${mixed ? `${nameOf(record.namespace)} · ` : ""}
+            ${ended ? html`
+              Ended <time title=${when(record.valid_until)}>${ago(record.valid_until)}</time>${" "}
+              by ${endedBy(record, titles)} · held since ${when(record.valid_from)}
+            ` : html`
+              Since <time title=${when(record.valid_from)}>${ago(record.valid_from)}</time> ·${" "}
+              ${SOURCE[record.source_type] ?? record.source_type} · ${used(record)}
+            `}
+          </span>
+        </div>
       </div>
       <div class="acts" role="group" aria-label=${`Decide: ${title}`}>
         ${KEEP[state] ? html`
@@ -139,7 +140,7 @@ function Belief({ record, titles = {}, kept, mixed, again, label, selection }) {
             Forget
           </button>
           ${kept ? null : html`
-            <button class="plain" onClick=${() => open("reach")}>Where…</button>
+            <button onClick=${() => open("reach")}>Where…</button>
           `}
         `}
       </div>
@@ -242,8 +243,11 @@ export function Correct({ name, text, close, save }) {
 }
 
 export function Reach({ record, close, save }) {
-  const [scope, choose] = useState(record.scope === "turn" ? "project" : record.scope);
-  const away = record.scope === "everywhere" && scope !== "everywhere";
+  const here = record.namespace.includes("/project/");
+  const [scope, choose] = useState(
+    !here ? "everywhere" : record.scope === "turn" ? "project" : record.scope,
+  );
+  const away = !here && scope !== "everywhere";
   const submit = (event) => {
     event.preventDefault();
     save(event, { scope, ...Object.fromEntries(new FormData(event.target)) });

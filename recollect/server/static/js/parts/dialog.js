@@ -20,7 +20,7 @@ export function Dialog({ label, kind = "", close, children }) {
   `;
 }
 
-export function Confirm({ title, text, yes = "Delete", tone = "danger", act, close }) {
+export function Confirm({ title, text, yes = "Forget", tone = "danger", act, close }) {
   return html`
     <${Dialog} label=${title} close=${close}>
       <div class="body">

@@ -42,7 +42,7 @@ export function Facets({ params, counts, chosen }) {
           `)}
         </ul>
         <label class="field small">
-          As of a day
+          As it was on
           <input
             type="date"
             value=${params.as_of ?? ""}

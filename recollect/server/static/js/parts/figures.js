@@ -113,7 +113,7 @@ export function Figures({ project, days }) {
             none=${(data) => !Object.keys(data.memories).length}>
             ${(data) => html`
               <${Bars}
-                items=${ordered({ ...data.memories, ...data.observation_types }).map(
+                items=${ordered(data.memories).map(
                   ([name, number]) => [pluralOf(name), number],
                 )}
               />
@@ -185,7 +185,7 @@ function Overview({ asked, k }) {
       />
       <${Metric}
         value=${data ? count(data.economics.discovery_tokens) : "…"}
-        label="tokens spent on discovery"
+        label="tokens of work recorded"
       />
     </div>
   `;

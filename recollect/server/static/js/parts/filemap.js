@@ -53,6 +53,7 @@ function draw(canvas, boxes, over, chosen) {
   canvas.height = canvas.clientHeight * ratio;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.textBaseline = "top";
+  const strong = style.colorScheme === "dark" ? 0.6 : 0.75; // from here on ink is hard to read
   for (const { x, y, w, h, name, file } of boxes) {
     pen.globalAlpha = 1;
     pen.fillStyle = tones["--panel"];
@@ -68,7 +69,7 @@ function draw(canvas, boxes, over, chosen) {
     }
     if (name && w > (file ? 44 : 50) && h > 14) {
       pen.font = `${file ? "" : "600 "}11px ${style.getPropertyValue("--font")}`;
-      const dark = file?.memories && strength(file) > 0.6;
+      const dark = file?.memories && strength(file) > strong;
       pen.fillStyle = tones[dark ? "--accent-ink" : file ? "--ink" : "--soft"];
       const room = Math.floor((w - 8) / 6.6);
       pen.fillText(name.length > room ? `${name.slice(0, room - 1)}…` : name, x + 4, y + 3);

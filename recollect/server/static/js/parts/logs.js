@@ -3,7 +3,7 @@ import * as daemon from "../daemon.js";
 import { html } from "../html.js";
 import { nameOf } from "../projects.js";
 import { href } from "../route.js";
-import { short } from "../format.js";
+import { EVENTS, short } from "../format.js";
 import { Ago, Badge } from "./pieces.js";
 import { Empty, Shown, useData, usePages } from "./states.js";
 import { undo } from "./undo.js";
@@ -16,7 +16,7 @@ export function Events({ project = "all" }) {
   ]);
   return html`
     <section class="card" aria-label="Events">
-      <header><h2>Events</h2></header>
+      <header><h2>In the order they arrived, newest first</h2></header>
       <${Shown}
         state=${state}
         empty=${{
@@ -32,7 +32,7 @@ export function Events({ project = "all" }) {
             <table>
               <thead>
                 <tr>
-                  <th>When</th>
+                  <th>Happened</th>
                   <th>Kind</th>
                   <th>Agent</th>
                   <th>Session</th>
@@ -43,7 +43,7 @@ export function Events({ project = "all" }) {
                 ${state.items.map(({ event }) => html`
                   <tr key=${event.event_id}>
                     <td><${Ago} at=${event.valid_time} /></td>
-                    <td><${Badge}>${event.kind.replaceAll("_", " ")}<//></td>
+                    <td><${Badge}>${EVENTS[event.kind] ?? event.kind.replaceAll("_", " ")}<//></td>
                     <td>${event.source.surface}</td>
                     <td>
                       <a class="mono small" href=${href("sessions", event.session_id)}>
@@ -83,8 +83,15 @@ const WORDS = {
   feedback: "rated",
   tombstone: "rejected for good",
   undo: "undone",
-  supersede: "superseded",
+  supersede: "belief changed",
   forget: "erased",
+};
+const REASONS = {
+  dropped: "forgotten",
+  "holds: everywhere": "now holds everywhere",
+  "holds: project": "now holds in its project",
+  "holds: branch": "now holds on one branch",
+  "holds: session": "now holds in one session",
 };
 const BACK = new Set(["add", "edit", "move", "merge", "delete", "undo", "supersede"]);
 
@@ -129,7 +136,7 @@ export function Changes({ project }) {
                     <td><${Ago} at=${one.at} /></td>
                     <td>
                       <${Badge}>${WORDS[one.kind] ?? one.kind}<//>${" "}
-                      <span class="small soft">${one.reason}</span>
+                      <span class="small soft">${REASONS[one.reason] ?? one.reason}</span>
                     </td>
                     <td>${one.actor}</td>
                     <td>${nameOf(one.namespace)}</td>

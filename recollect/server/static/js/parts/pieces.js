@@ -80,10 +80,12 @@ export const ReceiptLine = ({ receipt, current, params }) => html`
       <${Badge} tone=${receipt.injected.length ? "info" : ""}>
         ${receipt.injected.length
           ? plural(receipt.injected.length, "memory", "memories")
-          : "nothing"}
+          : receipt.tokens
+            ? "no memory"
+            : "nothing"}
       <//>
       <span>${nameOf(receipt.namespace)}</span>
-      ${receipt.tokens ? html`<span>${plural(receipt.tokens, "token")}</span>` : null}
+      ${receipt.tokens ? html`<span class="tokens">${plural(receipt.tokens, "token")}</span>` : null}
       <${Ago} at=${receipt.created_at} />
     </span>
   </a>

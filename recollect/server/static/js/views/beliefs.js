@@ -5,7 +5,7 @@ import { html, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { count, when } from "../format.js";
-import { BeliefGroup, Correct, grouped } from "../parts/belief.js";
+import { BeliefGroup, Correct, grouped, SOURCE } from "../parts/belief.js";
 import { BeliefBulk } from "../parts/beliefbulk.js";
 import { Badge, Segments } from "../parts/pieces.js";
 import { useSelection } from "../parts/selection.js";
@@ -19,9 +19,9 @@ const ofBeliefs = (data, _kind, told) =>
 const SURE = { corrected: "good", stated: "good", observed: "info", inferred: "" };
 const LEAD = {
   "": "What agents are told to hold true, newest first.",
-  waiting: "No agent is told a proposal until you keep it. Of a dispute the newer one is told.",
+  waiting: "Agents are not told a proposal until you keep it. In a dispute they are told the newer one.",
   ended: "What no longer holds, and what ended it.",
-  facts: "Facts, preferences and procedures that were read out of the work.",
+  facts: "Preferences, facts and procedures that were learned from the work.",
 };
 const NONE = {
   "": ["No beliefs yet", "Tell an agent “always use pnpm here”, and it is listed here."],
@@ -129,7 +129,7 @@ function Facts({ project }) {
             none="Tell an agent “always use pnpm here”, and it is listed here."
             items=${data.preferences.map((one) => ({
               id: one.preference_id,
-              what: `${one.category}.${one.key}`,
+              what: `${one.category}: ${one.key.replaceAll("_", " ")}`,
               value: one.value,
               sure: one.strength,
               source: one.source_type,
@@ -211,9 +211,9 @@ function FactRow({ one, again }) {
           <strong>${one.value}</strong>
         </span>
         <div class="row-line small faint">
-          <${Badge} tone=${SURE[one.source] ?? ""}>${one.source}<//>
+          <${Badge} tone=${SURE[one.source] ?? ""}>${SOURCE[one.source] ?? one.source}<//>
           ${one.sensitive ? html`<${Badge} tone="warn">sensitive<//>` : null}
-          <span>${Math.round(one.sure * 100)} % sure</span>
+          <span>${Math.round(one.sure * 100)}% sure</span>
           <span>since ${when(one.at)}</span>
           <span>${nameOf(one.namespace)}</span>
         </div>

@@ -321,7 +321,6 @@ function Bulk({ selection, list }) {
       <${Confirm}
         title=${`Forget ${plural(records.length, "memory", "memories")}?`}
         text="They will no longer be found or injected. You can undo this for 30 days."
-        yes="Forget"
         close=${close}
         act=${() => forgetAll(records, after)}
       />

@@ -12,6 +12,19 @@ import { Empty, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
 import { undo } from "../parts/undo.js";
 
+const AUTHOR = {
+  user: "written by you",
+  assistant: "from an agent's work",
+  tool: "from a tool's output",
+  file: "from a file",
+  web: "from the web",
+};
+// When it happened, and when it was stored if that was another minute.
+const times = ({ valid_from: happened, created_at: stored }) =>
+  when(happened) === when(stored)
+    ? `stored ${when(stored)}`
+    : `happened ${when(happened)}, stored ${when(stored)}`;
+
 // News of another memory change nothing here.
 const isOf = (id) => (data, _kind, told) => (told.record_id === id ? undefined : data);
 
@@ -42,8 +55,8 @@ export function Memory({ id, params }) {
           <div class="body">
             <h2 class="wrap">${record.title}</h2>
             <p class="small faint">
-              ${nameOf(record.namespace)} · happened ${when(record.valid_from)} · stored${" "}
-              ${when(record.created_at)} · author: ${record.author} · method: ${record.strategy}
+              ${nameOf(record.namespace)} · ${AUTHOR[record.author] ?? record.author} ·${" "}
+              ${times(record)}
             </p>
             <div class="row-line" style=${{ marginBottom: "12px" }}>
               <button onClick=${() => open("edit")}>Edit</button>
@@ -60,7 +73,7 @@ export function Memory({ id, params }) {
                 ${record.pinned ? "Unpin" : "Pin"}
               </button>
               <button onClick=${() => open("move")}>Move…</button>
-              <button class="danger" onClick=${() => open("delete")}>Delete</button>
+              <button class="danger" onClick=${() => open("delete")}>Forget</button>
               <button class="danger" onClick=${() => open("never")}>Never again</button>
             </div>
             <${Segments}
@@ -86,7 +99,7 @@ export function Memory({ id, params }) {
           ` : null}
           ${dialog === "delete" ? html`
             <${Confirm}
-              title="Delete this memory?"
+              title="Forget this memory?"
               text=${
                 `“${record.title}” will no longer be found or injected. ` +
                 "You can undo this for 30 days."
@@ -98,9 +111,9 @@ export function Memory({ id, params }) {
           ${dialog === "never" ? html`
             <${Confirm}
               title="Never again?"
-              yes="Delete and reject"
+              yes="Forget and reject"
               text=${
-                `“${record.title}” is deleted, and the same statement is rejected ` +
+                `“${record.title}” is forgotten, and the same statement is rejected ` +
                 "whenever it comes up again, also in imports."
               }
               close=${() => open(null)}
@@ -161,15 +174,17 @@ const Content = ({ record }) => html`
       <dt>Importance</dt>
       <dd>${record.importance} of 10</dd>
       <dt>Confidence</dt>
-      <dd>${Math.round(record.confidence * 100)} %</dd>
-      <dt>Recalled</dt>
+      <dd>${Math.round(record.confidence * 100)}%</dd>
+      <dt>Used</dt>
       <dd>
         ${record.access_count ? html`
           ${plural(record.access_count, "time")}, last <${Ago} at=${record.last_accessed} />
         ` : (
-          "not yet"
+          "never"
         )}
       </dd>
+      <dt>Method</dt>
+      <dd>${record.strategy}</dd>
       ${record.session_id ? html`
         <dt>Session</dt>
         <dd>
@@ -422,7 +437,7 @@ async function change(record, changes, words, again) {
 async function drop(record, never, params) {
   try {
     const done = await daemon.forget(record.record_id, never);
-    toast(never ? "Deleted. The same statement will be rejected from now on." : "Deleted.", {
+    toast(never ? "Forgotten. The same statement will be rejected from now on." : "Forgotten.", {
       act: () => undo(done.op_ids[0], () => go("memories", record.record_id, params)),
     });
     go("memories", "", params);

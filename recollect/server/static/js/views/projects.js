@@ -127,10 +127,8 @@ function Rules({ id }) {
             ${data.items.slice(0, RULES).map((one) => html`
               <li key=${one.record_id}>
                 <a class="item" href=${href("memories", one.record_id)}>
-                  <span class="top">
-                    <${Kind} record=${one} />
-                    <span class="title two-lines">${one.title}</span>
-                  </span>
+                  <span class="title two-lines">${one.title}</span>
+                  <span class="row-line meta"><${Kind} record=${one} /></span>
                 </a>
               </li>
             `)}
@@ -271,7 +269,7 @@ function Files({ id }) {
 
 function FileList({ items }) {
   const [all, show] = useState(false);
-  const shown = all ? items : items.slice(0, 10);
+  const shown = all ? items : items.slice(0, 6);
   return html`
     <ul class="rows" aria-label="Files by how often they were touched">
       ${shown.map((one) => html`

@@ -5,14 +5,13 @@ import { html, useState } from "../html.js";
 import { isSummary } from "../kinds.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
-import { count, dayOf, hour, plural, sessionState, short, TRIGGER, when } from "../format.js";
+import { count, dayOf, EVENTS, hour, plural, sessionState, short, TRIGGER, when } from "../format.js";
 import { Changes, Events } from "../parts/logs.js";
 import { Badge, MemoryLine, Segments, withPrompt } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData, usePages } from "../parts/states.js";
 import { toast } from "../parts/toast.js";
 
 const TONE = { active: "good", completed: "", failed: "bad", idle: "" };
-const EVENTS = { tool_use: "tool call", session_summary: "answer" };
 const LEAD = {
   "": "Every conversation with an agent, and where it stopped.",
   events: "What agents reported, as it was stored.",
@@ -128,8 +127,8 @@ const Line = ({ one, current, params }) => html`
 
 function lasted(one) {
   const minutes = Math.round((new Date(one.last_event_at) - new Date(one.started_at)) / 6e4);
-  if (minutes < 1) return "under a minute";
-  return minutes < 120 ? plural(minutes, "minute") : plural(Math.round(minutes / 60), "hour");
+  if (minutes < 1) return "under 1 min";
+  return minutes < 120 ? `${minutes} min` : plural(Math.round(minutes / 60), "hour");
 }
 
 function One({ id, params }) {
@@ -143,7 +142,7 @@ function One({ id, params }) {
           return html`
             <header>
               <${Badge} tone=${TONE[sessionState(session)]}>${sessionState(session)}<//>
-              <h2>${session.surface}</h2>
+              <h2 class="wrap">${summary?.title || session.surface}</h2>
               <a class="soft small" href=${href("projects", projectOf(session))}>
                 ${nameOf(session.namespace)}
               </a>
@@ -158,7 +157,7 @@ function One({ id, params }) {
             </header>
             <div class="body grid">
               <p class="small soft">
-                ${when(session.started_at)}, ${lasted(session)} ·${" "}
+                ${session.surface}, ${when(session.started_at)}, ${lasted(session)} ·${" "}
                 ${Object.entries(data.events)
                   .map(([kind, number]) => plural(number, EVENTS[kind] ?? kind))
                   .join(", ")}

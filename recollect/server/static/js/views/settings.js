@@ -13,7 +13,7 @@ export const Settings = () => html`
       <h1>Settings and health</h1>
       <p class="lead">The state of Recollect, and all settings.</p>
     </div>
-    <div class="grid half">
+    <div class="grid half even">
       <${Section}><${Health} /><//>
       <${Section}><${Hosts} /><//>
       <${Section}><${Queue} /><//>
@@ -53,12 +53,12 @@ function Health() {
               <span class="small">${data.embedding.problem}</span>
             ` : null}
           </dd>
-          <dt>Embedded</dt>
+          <dt>Found by meaning</dt>
           <dd>
             ${count(data.embedding.embedded)} of${" "}
             ${plural(data.embedding.memories ?? 0, "memory", "memories")}
           </dd>
-          <dt>Waiting in the spool</dt>
+          <dt>Waiting to be stored</dt>
           <dd>
             ${plural(data.spool.events, "event")}
             ${data.spool.damaged ? `, ${data.spool.damaged} damaged` : ""}
@@ -99,7 +99,7 @@ function Hosts() {
                 <tr>
                   <th>Agent</th>
                   <th>Last event</th>
-                  <th>Connection test</th>
+                  <th>Connection</th>
                 </tr>
               </thead>
               <tbody>
@@ -138,6 +138,8 @@ function Hosts() {
     <//>
   `;
 }
+
+const OUTCOME = { committed: "finished" };
 
 function Queue() {
   const state = useData(daemon.queue, "", ["run", "reset"]);
@@ -194,7 +196,7 @@ function Queue() {
                 <dt>Last run</dt>
                 <dd>
                   <${Ago} at=${runs[0].started_at} />:${" "}
-                  ${runs[0].outcome.replaceAll("_", " ")},${" "}
+                  ${OUTCOME[runs[0].outcome] ?? runs[0].outcome.replaceAll("_", " ")},${" "}
                   ${plural(runs[0].kept, "memory", "memories")} kept
                 </dd>
               ` : null}
@@ -271,6 +273,11 @@ function Storage() {
   `;
 }
 
+// A list is compared and shown by its items; what stands between backticks is code.
+const shown = (value) => (Array.isArray(value) ? value.join(", ") : String(value));
+const withCode = (text) =>
+  text.split("`").map((part, i) => (i % 2 ? html`<code>${part}</code>` : part));
+
 function All() {
   const state = useData(daemon.settings, "");
   return html`
@@ -297,17 +304,17 @@ function All() {
                   <tr key=${one.name}>
                     <td class="mono">${one.name}</td>
                     <td class="wrap">
-                      ${String(one.value)}
-                      ${one.name !== "home" && one.value !== one.default ? html`
+                      ${shown(one.value)}
+                      ${one.name !== "home" && shown(one.value) !== shown(one.default) ? html`
                         ${" "}
                         <${Badge} tone="accent">changed<//>
                       ` : null}
                     </td>
                     <td>
-                      ${one.help}${" "}
+                      ${withCode(one.help)}${" "}
                       <span class="faint small">
                         ${one.allowed ? `${one.allowed}; ` : ""}default${" "}
-                        ${one.default === "" ? "empty" : String(one.default)}
+                        ${shown(one.default) || "empty"}
                       </span>
                     </td>
                   </tr>

@@ -153,7 +153,7 @@ function Stale() {
           orphaned ? `${count(orphaned)} about files that are gone` : "",
         ]
           .filter(Boolean)
-          .join(", ") || "no memory is about a file that changed since"}.
+          .join(", ") || "no file that a memory is about has changed"}.
       </span>
     </p>
   `;
@@ -286,7 +286,7 @@ function Use({ data, span }) {
                   <${Kind} record=${one} />
                   <span class="title clip" title=${one.title}>${one.title}</span>
                   ${unused ? html`<${Ago} at=${one.created_at} />` : html`
-                    <span class="faint small">${count(one.access_count)} ×</span>
+                    <span class="faint small">${plural(one.access_count, "time")}</span>
                   `}
                 </span>
               </a>

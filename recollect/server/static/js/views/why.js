@@ -17,7 +17,6 @@ export function Why() {
         <p class="lead">What was added to each prompt and why, and what was left out.</p>
       </div>
       <div class="filters">
-        <${ProjectFilter} />
         <${Segments}
           label="Show"
           options=${[
@@ -27,6 +26,7 @@ export function Why() {
           value=${params.try ?? ""}
           choose=${(name) => refine({ try: name })}
         />
+        <${ProjectFilter} />
       </div>
       ${params.try ? html`
         <${Section}><${Bench} /><//>
@@ -162,8 +162,15 @@ function One({ id }) {
   `;
 }
 
+// A reason names another memory by its id, which tells a person nothing.
+const inWords = (why) => why.replace(/^disputed by mr_\w+$/, "disputed by a newer belief");
+
 // The reason without its figures, so that those left out for the same reason stand together.
-const reason = (item) => item.why_not.replace(/: [\d.]+ of [\d.]+$/, "");
+const reason = (item) => inWords(item.why_not).replace(/: [\d.]+ of [\d.]+$/, "");
+
+// Nothing is certain, so it is not said to be.
+const likely = (chance) =>
+  chance > 0.99 ? "over 99%" : chance < 0.01 ? "under 1%" : `${Math.round(100 * chance)}%`;
 
 // What was said, or would be, and then what was left out, by reason.
 function Outcome({ heading, text, nothing, candidates, namespace }) {
@@ -238,16 +245,16 @@ function Candidate({ item, namespace }) {
           <${Badge} tone=${item.freshness === "fresh" ? "good" : "warn"}>${item.freshness}<//>
         ` : null}
         ${item.chance != null ? html`
-          <span class="small faint">${Math.round(100 * item.chance)} % likely to be of use</span>
+          <span class="small faint">${likely(item.chance)} likely to be useful</span>
         ` : null}
       </div>
       <details>
         <summary class="small">How it scored</summary>
-        ${item.why_not ? html`<p class="small soft">Left out: ${item.why_not}.</p>` : null}
+        ${item.why_not ? html`<p class="small soft">Left out: ${inWords(item.why_not)}.</p>` : null}
         <${Parts} parts=${{ ...item.parts, total: item.score ?? 0 }} />
       </details>
       ${isRecord ? html`
-        <div class="row-line" role="group" aria-label=${`Rate ${item.title}`}>
+        <div class="acts" role="group" aria-label=${`Rate ${item.title}`}>
           ${[
             ["useful", "Useful"],
             ["wrong", "Wrong"],
