@@ -355,7 +355,7 @@ class _Sealed(io.RawIOBase):
 
     def __init__(self, file: BinaryIO, opening: sealing.Unsealer, path: str) -> None:
         self._file = file
-        self._opening = opening
+        self._unsealing = opening
         self._path = path
         self._waiting = b""
 
@@ -366,9 +366,9 @@ class _Sealed(io.RawIOBase):
         try:
             while not self._waiting:
                 part = self._file.read(sealing.PIECE_BYTES)
-                self._waiting = self._opening.feed(part)
+                self._waiting = self._unsealing.feed(part)
                 if not part:
-                    self._opening.close()
+                    self._unsealing.close()
                     break
         except sealing.NotSealed as error:
             raise BadInput(f"{self._path} is damaged: {error}", field="source") from error

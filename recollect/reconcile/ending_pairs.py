@@ -23,16 +23,16 @@ from recollect.extract.statement_match import Words, word_hashes
 _KINDS_FILE = os.path.join(os.path.dirname(__file__), "tool_kinds.txt")
 _MOST_BYTES = 1 << 16
 _READ = 600  # characters of a statement
-_NAME = re.compile(r"[\w.+#@/-]*\w[\w+#]*")
+_NAME = re.compile(r"[\w.+#@/-]++")
 _VALUES = {
-    "duration": r"\d[\d.,]*\s?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?)\b",
-    "size": r"\d[\d.,]*\s?(?:[kmgt]i?b|[kmg]|megs?|gigs?|bytes|px|pixels|chars|characters|columns|cols|lines)\b",
-    "share": r"\d[\d.,]*\s?(?:%|percent)",
-    "rate": r"\d[\d.,]*\s?(?:/|per )\s?(?:s|sec|second|m|min|minute|h|hour|day)\b",
+    "duration": r"(?<![\d.,])\d[\d.,]*+\s?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?)\b",
+    "size": r"(?<![\d.,])\d[\d.,]*+\s?(?:[kmgt]i?b|[kmg]|megs?|gigs?|bytes|px|pixels|chars|characters|columns|cols|lines)\b",
+    "share": r"(?<![\d.,])\d[\d.,]*+\s?(?:%|percent)",
+    "rate": r"(?<![\d.,])\d[\d.,]*+\s?(?:/|per )\s?(?:s|sec|second|m|min|minute|h|hour|day)\b",
     "number": r"(?<![\w.:/-])\d[\d,]*k?(?![\w:/.-]*\d|\s?(?:%|percent|ms|s\b|m\b|min|h\b|hour|day|[kmg]b|meg|gig))",
     "version": r"(?<![\w.])v?\d+\.\d+(?:\.\d+)*(?![\w.])",
     "clock": r"\b\d{1,2}(?::\d\d|\s?[ap]m)\b",
-    "host": r"\b[\w-]+(?:\.[\w-]+)*\.(?:dev|io|com|net|org|local|internal|app|cloud|eu|de|test)\b",
+    "host": r"(?<![\w.-])[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.(?:dev|io|com|net|org|local|internal|app|cloud|eu|de|test)\b",
     "path": r"(?<![\w/.:-])[\w.@~-]*/[\w./@*-]*\w|\b[\w-]+\.(?:md|ya?ml|toml|json|py|ts|tsx|js|go|rs|sql|sh|txt|cfg|ini|lock|proto)\b",
     "region": r"\b[a-z]{2}-[a-z]+-\d\b",
 }  # fmt: skip
@@ -115,7 +115,7 @@ class ComparedStatement(NamedTuple):
 @functools.lru_cache(maxsize=4096)
 def read(text: str) -> ComparedStatement:
     text = text[:_READ]
-    names = frozenset(one.lower().strip("./-") for one in _NAME.findall(text))
+    names = frozenset(one.lower().strip("./-@") for one in _NAME.findall(text))
     tools = _tool_kinds()
     of_kind: dict[str, set[str]] = {}
     for name in names:
@@ -166,12 +166,10 @@ def _other_value(new: ComparedStatement, old: ComparedStatement) -> bool:
 def least_share(new: ComparedStatement, old: ComparedStatement, *, unsure: bool = False) -> float:
     """The share of certainty with which the newer one disputes the older one: two statements about
     one matter may both hold, unless the newer one speaks of a change. `unsure`: it may be no
-    statement at all; but a rule that was withdrawn is worse to tell than one that holds to miss."""
+    statement at all, but a task ("skip rows without a customer")."""
     if not new.turns:
         return ENDINGS.doubt_plain
-    if unsure and not (new.allows and old.is_rule):
-        return ENDINGS.unsure
-    return ENDINGS.doubt
+    return ENDINGS.unsure if unsure else ENDINGS.doubt
 
 
 def score(new: ComparedStatement, old: ComparedStatement, cosine: float) -> float:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from recollect.client import Client
+from recollect.client import Client, NotRunning
 from recollect.core.settings import Settings
 from tests.fakes.waiting import wait_until
 
@@ -99,9 +99,13 @@ class Installed:
         assert (done.returncode, done.stderr) == (0, b"")
 
     def stored(self) -> str:
-        """The events of the project in which the agent works, as the daemon knows them."""
+        """The events of the project in which the agent works, as the daemon knows them; nothing
+        while it starts."""
         client = Client(Settings(home=str(self.home / ".recollect")))
-        return json.dumps(client.get("/v1/events", project_path=str(self.home / "work")))
+        try:
+            return json.dumps(client.get("/v1/events", project_path=str(self.home / "work")))
+        except NotRunning:
+            return ""
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 FEWEST_GONE = 2  # words of a sentence that stand only in lines that are gone
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
 _NAMED = re.compile(r"[A-Za-z_]\w{3,}(?:\(\))?")
-_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|\w_\w")
+_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w")
 # Files whose text tells of code and does not change it.
 _TELLS = re.compile(r"\.(?:md|mdx|rst|txt|adoc)$|(?:^|[/_.-])tests?(?:[/_.-]|$)|spec\.\w+$", re.I)
 # What is missing, wrong or so for now: an edit of what it names may end it.
@@ -39,8 +39,8 @@ _BRINGS = re.compile(
     r"fixed|moved|renamed)\b",
     re.IGNORECASE,
 )
-_FROM_TO = re.compile(r"\bfrom (\S*\d\w*) to (\S*\w)", re.IGNORECASE)
-_FILE = re.compile(r"[\w-]+\.[A-Za-z]\w{0,8}\b")
+_FROM_TO = re.compile(r"\bfrom (\S{0,60}\d\w{0,40}) to (\S{0,60}\w)", re.IGNORECASE)
+_FILE = re.compile(r"(?<![\w-])[\w-]++\.[A-Za-z]\w{0,8}\b")
 
 
 def _parts(text: str) -> set[str]:

@@ -90,14 +90,15 @@ _OF_ONESELF = re.compile(
 _CHECKED = re.compile(r"(?:test|testing|checklist|verification|how to test)\b", re.IGNORECASE)
 # It only leads to what follows, or says of something unnamed what it does.
 _NO_TITLE = re.compile(
-    r"(?i:.*\bhere(?:'s| is| are)\b|.*\b(?:below|as follows|the following)\b|"
+    r"\A(?:(?i:.{0,200}\b(?:here(?:'s| is| are)|below|as follows|the following)\b|"
     r"now (?:correctly |also |always |only )?[a-z]+s\b)|"
     r"(?:Verifi|Check|Test|Use|Return|Create|Read|Assert|Ensure|Run|Call|Set|Show|Print|Cover|Fall|"
     r"Require|Handle|Take|Make|Get|Include|Document|Store|Find|Add|Keep|Detect|Scan|Fetch|Trigger|"
     r"List|Copi|Write|Remove|Validate|Wrap|Extract|Parse|Load|Save|Send|Build|Allow|Prevent|Support|"
     r"Skip|Exit|Satisfi|Move|Update|Replace|Select|Clear)(?:s|es)\b|"
     r"(?:Before|After|Pros|Cons|Note|Example|Title|Effort|Step \d+): |"
-    r"\"?[^-—–]{1,40} [-—–] (?:Verifies|Checks|Tests|Uses|Returns|Creates|Reads|Asserts|Ensures)\b"
+    r"[^-—–]{1,40}+(?<= )[-—–] "
+    r"(?:Verifies|Checks|Tests|Uses|Returns|Creates|Reads|Asserts|Ensures)\b)"
 )
 # What may stand before a sentence and is no part of it: a commit's number, "Yes, ", "However, ".
 _LEAD = re.compile(

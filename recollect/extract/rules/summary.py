@@ -47,7 +47,8 @@ _LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?\b| ?\(lines? [\d, -]+\)")
 _POINTS_BACK = re.compile(r"\w+ (?:\(|(?:\w+ )?(?:it|this|that|them|these|those)\b)", re.I)
 _OFFERS = re.compile(patterns.OFFER.pattern + r"|^(?:or|and|so|but)\b", re.I)
 _OFFER_OF = re.compile(
-    r"(?:would you like|do you want|want) me to (\S+ .{8,})\?$|(?:shall|should) i (\S+ .{8,})\?$",
+    r"(?:would you like|do you want|want) me to (\S{1,60}+ [^?]{8,300}+)\?$|"
+    r"(?:shall|should) i (\S{1,60}+ [^?]{8,300}+)\?$",
     re.I,
 )
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)

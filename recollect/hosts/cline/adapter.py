@@ -19,7 +19,7 @@ from recollect.hosts.payloads import Capture, Payload
 from recollect.hosts.reading import Data, pick, read_object, section, word
 
 SESSIONS = "~/.cline/data/sessions"
-TYPED = re.compile(r"<user_input\b[^>]*>(.*)</user_input>", re.DOTALL)
+TYPED = re.compile(r"\A<user_input\b[^<>]*+>(.*)</user_input>\Z", re.DOTALL)
 
 
 class ClineAdapter(Adapter):

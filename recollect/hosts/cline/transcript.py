@@ -20,8 +20,8 @@ from recollect.hosts.reading import Data, moment, word
 from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner
 
 _TASKS = "globalStorage/saoudrizwan.claude-dev/tasks/*/api_conversation_history.json"
-_SAID = re.compile(r"<(task|feedback|user_message)>(.*?)</\1>", re.DOTALL)
-_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \((.+?)\)")
+_TAG = re.compile(r"<(/?)(task|feedback|user_message)>")
+_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^()\n]{1,4096}+)\)")
 
 
 def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
@@ -65,7 +65,7 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
 
 def _typed(text: str) -> str:
     whole = TYPED.fullmatch(text.strip())
-    said = [found[1].strip() for found in _SAID.findall(text)]
+    said = [one.strip() for one in _between_tags(text)]
     return whole[1] if whole else "\n".join(said)
 
 
@@ -80,3 +80,14 @@ def _number(name: str) -> int | None:
 
 
 READER = Reader(find)
+
+
+def _between_tags(text: str) -> Iterator[str]:
+    """What stands between a tag of the user's words and its end."""
+    opened: re.Match[str] | None = None
+    for tag in _TAG.finditer(text):
+        if not tag[1] and opened is None:
+            opened = tag
+        elif tag[1] and opened is not None and tag[2] == opened[2]:
+            yield text[opened.end() : tag.start()]
+            opened = None

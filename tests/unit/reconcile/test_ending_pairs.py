@@ -51,11 +51,10 @@ def test_two_statements_about_one_matter_may_both_hold(new: str, old: str, cosin
     assert not taken(new, old, cosine)[1]
 
 
-def test_a_doubtful_statement_needs_more_unless_it_may_withdraw_a_rule() -> None:
-    said, rule = read("We moved the cache, it is 2 minutes"), read("Always ask me first")
-    assert least_share(said, rule, unsure=True) > least_share(said, rule)
-    allows = read("You can stop asking me")
-    assert least_share(allows, rule, unsure=True) == least_share(allows, rule)
+def test_a_doubtful_statement_needs_more() -> None:
+    for new in ("We moved the cache, it is 2 minutes", "Skip rows without a customer"):
+        said, rule = read(new), read("Always ask me first")
+        assert least_share(said, rule, unsure=True) > least_share(said, rule)
 
 
 def test_every_name_of_a_tool_has_a_kind_and_is_one_word() -> None:
