@@ -210,7 +210,7 @@ class Endings:
     clear: float = entry(0.8, 0, 1, "the share of certainty with which an older one ends")
     doubt_end: float = entry(0.15, 0, 1, "the share with which one that ends something disputes")
     doubt: float = entry(0.2, 0, 1, "the same of one that speaks of a change")
-    unsure: float = entry(0.5, 0, 1, "the same where the newer one is only proposed")
+    unsure: float = entry(0.65, 0, 1, "the same where the newer one is only proposed")
     unread: float = entry(0.55, 0, 1, "the same where the rules could not read one of both")
     stated: float = entry(0.25, 0, 1, "how likely such a prompt must be a statement by itself")
     doubt_plain: float = entry(0.7, 0, 1, "the same of any other")
