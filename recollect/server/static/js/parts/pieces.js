@@ -85,7 +85,9 @@ export const ReceiptLine = ({ receipt, current, params }) => html`
             : "nothing"}
       <//>
       <span>${nameOf(receipt.namespace)}</span>
-      ${receipt.tokens ? html`<span class="tokens">${plural(receipt.tokens, "token")}</span>` : null}
+      ${receipt.tokens
+        ? html`<span class="tokens">${plural(receipt.tokens, "token")}</span>`
+        : null}
       <${Ago} at=${receipt.created_at} />
     </span>
   </a>

@@ -19,7 +19,8 @@ const ofBeliefs = (data, _kind, told) =>
 const SURE = { corrected: "good", stated: "good", observed: "info", inferred: "" };
 const LEAD = {
   "": "What agents are told to hold true, newest first.",
-  waiting: "Agents are not told a proposal until you keep it. In a dispute they are told the newer one.",
+  waiting:
+    "Agents are not told a proposal until you keep it. In a dispute they are told the newer one.",
   ended: "What no longer holds, and what ended it.",
   facts: "Preferences, facts and procedures that were learned from the work.",
 };

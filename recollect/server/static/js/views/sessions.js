@@ -5,7 +5,9 @@ import { html, useState } from "../html.js";
 import { isSummary } from "../kinds.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
-import { count, dayOf, EVENTS, hour, plural, sessionState, short, TRIGGER, when } from "../format.js";
+import {
+  count, dayOf, EVENTS, hour, plural, sessionState, short, TRIGGER, when,
+} from "../format.js";
 import { Changes, Events } from "../parts/logs.js";
 import { Badge, MemoryLine, Segments, withPrompt } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData, usePages } from "../parts/states.js";

@@ -250,7 +250,9 @@ function Candidate({ item, namespace }) {
       </div>
       <details>
         <summary class="small">How it scored</summary>
-        ${item.why_not ? html`<p class="small soft">Left out: ${inWords(item.why_not)}.</p>` : null}
+        ${item.why_not
+          ? html`<p class="small soft">Left out: ${inWords(item.why_not)}.</p>`
+          : null}
         <${Parts} parts=${{ ...item.parts, total: item.score ?? 0 }} />
       </details>
       ${isRecord ? html`
