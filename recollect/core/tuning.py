@@ -67,9 +67,7 @@ class GraphWeights:
     """What a fact on the graph walk is worth to the memories it came from."""
 
     base: float = entry(0.05, 0, 0.5, "a fact that shares no word with the prompt")
-    step_penalty: float = entry(
-        0.15, 0, 1, "per step; with 0.5 the second step was lost"
-    )
+    step_penalty: float = entry(0.15, 0, 1, "per step; with 0.5 the second step was lost")
     least_confidence: float = entry(0.3, 0, 0.9, "a less certain edge is not followed")
     rrf_bonus: float = entry(0.02, 0, 0.1, "bonus in rank fusion")
 
