@@ -177,6 +177,35 @@ class Notes:
 
 
 @dataclass(frozen=True)
+class NoteMaking:
+    """What rules keep of a turn; probabilities are the sentence ranker's (notes.md)."""
+
+    poor: float = entry(0.1, 0, 1, "a sentence of a change where no other is better")
+    keep: float = entry(0.3, 0, 1, "a sentence beside a better one")
+    sure: float = entry(0.4, 0, 1, "the best sentence of a turn that changed something")
+    asked_for: float = entry(0.5, 0, 1, "the best sentence of an answer to a question")
+    certain: float = entry(0.65, 0, 1, "the best sentence of a turn that changed nothing")
+    written: float = entry(0.6, 0, 1, "counted for a sentence of a commit's message")
+    good_title: float = entry(0.2, 0, 1, "a title that is better than what was asked for")
+    good_item: float = entry(0.35, 0, 1, "the same from a list, which holds details")
+    title_chars: int = entry(160, 40, 200, "length of a title")
+    body_chars: int = entry(420, 100, 2000, "length of the body, which a brief may show")
+    detail_chars: int = entry(2_000, 0, 8000, "length of the rest, which only a reader sees")
+    request_chars: int = entry(140, 40, 400, "length of what was asked for")
+    short_answer: int = entry(400, 0, 2000, "characters of an answer of which all counts")
+    chore_answer: int = entry(160, 0, 1000, "an answer of a chore is shorter than this")
+    title_words: int = entry(5, 2, 10, "fewest words of a problem or a question as a title")
+    heading_words: int = entry(5, 1, 10, "most words of a heading that stands before its items")
+    facts: int = entry(3, 0, 10, "most repaired commands in one note")
+    reasons: int = entry(2, 0, 10, "most sentences on why a plan was made")
+    before: int = entry(1, 0, 10, "most sentences on how it was before")
+    undone: float = entry(0.5, 0, 1, "share of a turn's lines that are gone when it was replaced")
+    words_gone: int = entry(2, 1, 10, "fewest words of a sentence in lines that are gone")
+    leads_to: int = entry(2, 1, 10, "turns until something that was found leads to an edit")
+    followed_up: int = entry(3, 1, 10, "turns until something that was found is mended")
+
+
+@dataclass(frozen=True)
 class CosineScale:
     """Brings the cosines of another model to those of the default one, to which all other numbers
     were fitted; docs/decisions/embedding-weights.md."""
@@ -227,6 +256,7 @@ FILE_SIGNALS = FileSignals()
 WORK_FILES = WorkFiles()
 SPEAKING = Speaking()
 NOTES = Notes()
+NOTE_MAKING = NoteMaking()
 HINTS = HintThresholds()
 AS_IT_IS = CosineScale()
 MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
@@ -243,6 +273,7 @@ GROUPS = {
     "work files": WORK_FILES,
     "speaking": SPEAKING,
     "notes": NOTES,
+    "making notes": NOTE_MAKING,
     "hints": HINTS,
     "endings": ENDINGS,
     "cosines of use-multilingual-v3": MULTILINGUAL,
