@@ -129,7 +129,7 @@ class Draft:
     question: RecallQuestion
     about_past: bool = False  # it asks in so many words for what was
     is_start: bool = False  # it is answered with what a session starts with
-    as_sections: bool = False  # asked on purpose: in the seeds' sections, not as a brief
+    as_sections: bool = False  # asked on purpose: in sections with headings, not as a brief
     lines: list[BriefLine] = field(default_factory=list)
     rivals: list[Rival] = field(default_factory=list)  # what is not so of the things named
     confidence: float = 0.0  # that memory holds anything about it

@@ -414,7 +414,7 @@ def _sorted(
 
 
 def rrf(rankings: Iterable[Sequence[Key]], k: int = K) -> dict[Key, float]:
-    """Reciprocal rank fusion, the seeds' way: each list gives 1/(k + rank), ranks from 1; absence
+    """Reciprocal rank fusion: each list gives 1/(k + rank), ranks from 1; absence
     gives 0. The default adds scores instead."""
     fused: dict[Key, float] = {}
     for ranking in rankings:

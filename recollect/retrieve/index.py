@@ -115,7 +115,7 @@ PRIOR = [
     ("importance", "u1"),
     ("confidence", "f4"),
     ("freshness", "u1"),
-    ("knowledge", "?"),
+    ("derived", "?"),
     ("access", "u4"),
 ]
 
@@ -137,7 +137,7 @@ class Document:
     importance: int = 5
     confidence: float = 1.0
     freshness: str = "unknown"
-    knowledge: bool = False
+    derived: bool = False  # made from turns, not a turn
     access_count: int = 0
     vectors: NDArray[np.float32] | None = None  # one row a part, unit length
 
@@ -366,6 +366,6 @@ def _prior(document: Document) -> tuple[int, float, int, bool, int]:
         document.importance,
         document.confidence,
         stale,
-        document.knowledge,
+        document.derived,
         document.access_count,
     )

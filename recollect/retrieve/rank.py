@@ -333,11 +333,11 @@ def prior(index: Index, docs: NDArray[Any], now: int | None) -> Floats:
     # Less for a memory whose files have changed since, or are gone.
     freshness = np.array([STALE.get(name, 1.0) for name in FRESHNESS])[rows["freshness"]]
     # A little more for everything but raw turns.
-    knowledge = np.where(rows["knowledge"], 1 + PRIORS.knowledge, 1.0)
+    derived = np.where(rows["derived"], 1 + PRIORS.derived, 1.0)
     # A little more for memories that were used before; no more than for 50 uses.
     used = np.log1p(rows["access"].astype(np.float64)) / np.log1p(50)
     access = 1 + PRIORS.access * np.minimum(1, used)
-    product = importance * confidence * freshness * knowledge * access
+    product = importance * confidence * freshness * derived * access
     if now is not None:
         # A little more for memories of the last week, less with age.
         hours = (now - np.where(time == NO_TIME, 0, time)) / HOUR
