@@ -10,7 +10,7 @@ Then what only repeats another line is left out, and the newer of two comes befo
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -171,19 +171,25 @@ def chance_of(line: BriefLine, draft: Draft) -> float:
     if record is None:
         unasked = NOTES.unasked if line.parts.get("overlap", 1.0) == 0 else 0.0
         return _probability(NOTES.thing + unasked + NOTES.idle_thing * draft.idle)
-    near = line.parts.get("cosine", MATCHING.unknown_cosine)
+    return chance_of_memory(record, line.parts, draft.by_chance, draft.idle)
+
+
+def chance_of_memory(
+    record: Record, parts: Mapping[str, float], by_chance: float, idle: float = 0.0
+) -> float:
+    near = parts.get("cosine", MATCHING.unknown_cosine)
     if near == MATCHING.unknown_cosine:  # it has no vector yet, or there is no model
         near = NOTES.unseen_cosine
     else:
-        near -= max(0.0, draft.by_chance - NOTES.by_chance)
-    words = line.parts.get("grams", 0.0) * (1 - draft.idle)  # shared small talk proves nothing
+        near -= max(0.0, by_chance - NOTES.by_chance)
+    words = parts.get("grams", 0.0) * (1 - idle)  # shared small talk proves nothing
     return _probability(
         NOTES.base
         + NOTES.cosine * max(0.0, near)
         + NOTES.words * words
         + NOTES.many_words * max(0.0, words - NOTES.many)
-        + NOTES.graph * line.parts.get("graph", 0.0)
-        + NOTES.idle * draft.idle
+        + NOTES.graph * parts.get("graph", 0.0)
+        + NOTES.idle * idle
         + (NOTES.by_rules if record.strategy == "rules" and not record.traits.is_belief else 0.0)
     )
 
