@@ -48,7 +48,9 @@ from recollect.core.kinds import KINDS, TYPES
 @until_option
 @as_of_option
 @click.option("--raw", is_flag=True, help="Take QUERY as an FTS5 expression.")
-@click.option("--closest", is_flag=True, help="Show the closest memories even if nothing fits.")
+@click.option(
+    "--closest", is_flag=True, help="Show the closest memories too, even if they fit less well."
+)
 @click.option("-i", "--interactive", is_flag=True, help="Keep asking for queries.")
 @json_option
 def command(
