@@ -3,6 +3,7 @@
 In: a session or a project. Out: pages, conversations, checkpoints and that text.
 """
 
+import functools
 from typing import Annotated, Any
 
 import msgspec
@@ -67,7 +68,8 @@ class ConversationLine(Value, frozen=True, kw_only=True):
 
 
 class ConversationPage(Value, frozen=True, kw_only=True):
-    """Messages and tool calls in order; pass `next` as `after` to get the next page."""
+    """Messages and tool calls in order, without what was forgotten; pass `next` as `after` to get
+    the next page."""
 
     session_id: str
     items: tuple[ConversationLine, ...]
@@ -142,7 +144,12 @@ def conversation(
     known = session(runtime, session_id)
     stored = runtime.store.events.session(known.namespace, session_id)
     part = stored[after : after + limit]
-    lines = tuple(line for one in part for line in lines_of(one.event))
+    visible = functools.partial(runtime.tombstones.visible_text, known.namespace)
+    lines = tuple(
+        msgspec.structs.replace(line, text=visible(line.text))
+        for one in part
+        for line in lines_of(one.event)
+    )
     more = after + limit < len(stored)
     return ConversationPage(
         session_id=session_id, items=lines, next=after + limit if more else None
