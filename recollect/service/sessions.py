@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from recollect.core.errors import NotFound
 from recollect.core.kinds import TURN
+from recollect.core.one_line import one_line
 from recollect.core.projects import namespace as actors_namespace
 from recollect.core.values import (
     Checkpoint,
@@ -108,7 +109,7 @@ def _first_prompt(runtime: ServiceRuntime, one: Session) -> str:
     for stored in runtime.store.events.session(one.namespace, one.session_id, limit=FIRST):
         if stored.event.kind == "prompt" and isinstance(stored.event.body, TextBody):
             said = runtime.tombstones.visible_text(one.namespace, stored.event.body.content)
-            return _short(said)
+            return one_line(said, LINE)
     return ""
 
 
@@ -251,8 +252,11 @@ def _text(
     if summary is not None and (stood is None or summary.record_id not in stood.snapshot):
         parts.append(f"### Last summary\n{summary.title}\n{summary.summary}".strip())
     if turns:
-        lines = [f"- {_short(one.title)}" + (f": {_short(one.summary)}" if one.summary else "")
-                for one in turns]  # fmt: skip
+        lines = [
+            f"- {one_line(one.title, LINE)}"
+            + (f": {one_line(one.summary, LINE)}" if one.summary else "")
+            for one in turns
+        ]
         parts.append("### Last turns\n" + "\n".join(lines))
     return "\n\n".join(parts) or "Nothing to resume: no session was recorded here yet."
 
@@ -284,8 +288,3 @@ def _tool_line(base: dict[str, Any], data: Any) -> ConversationLine:
         files=named,
         failed=call.get("failed") is True,
     )
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= LINE else flat[: LINE - 1] + "…"
