@@ -97,6 +97,8 @@ class TurnBuilder:
         asked, answered = "\n\n".join(self.asked), "\n\n".join(self.answered)
         event = self.first.event
         detail = [text for text in (asked, answered) if text]
+        if self.work.errors:
+            detail.append("Errors:\n" + "\n".join(self.work.errors))
         if self.commands:
             detail.append("Commands:\n" + "\n".join(self.commands))
         return Record(

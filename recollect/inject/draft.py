@@ -80,10 +80,13 @@ class BriefLine:
 
     @property
     def told_as(self) -> tuple[str, ...]:
-        """What a session that was told this need not be told again: a turn, its note and what else
-        was made of it are one memory."""
+        """What a session that was told this need not be told again: a turn, its note and its
+        summary are one memory. A belief is a part of its turn: what was done there is still
+        news."""
         events, statement, is_turn = self._identity
-        return (self.id, *self.keys, *events, *(() if is_turn else statement))
+        if statement and not is_turn:
+            return (self.id, *self.keys, *statement)
+        return (self.id, *self.keys, *events)
 
     @property
     def same_as(self) -> tuple[str, ...]:
@@ -129,7 +132,7 @@ class Draft:
     question: RecallQuestion
     about_past: bool = False  # it asks in so many words for what was
     is_start: bool = False  # it is answered with what a session starts with
-    as_sections: bool = False  # asked on purpose: in the seeds' sections, not as a brief
+    as_sections: bool = False  # asked on purpose: in sections with headings, not as a brief
     lines: list[BriefLine] = field(default_factory=list)
     rivals: list[Rival] = field(default_factory=list)  # what is not so of the things named
     confidence: float = 0.0  # that memory holds anything about it

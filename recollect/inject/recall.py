@@ -121,7 +121,7 @@ class Recall:
     def preview(self, question: RecallQuestion, tokens: int | None = None) -> Preview:
         """What would be told to this question now, and why: no receipt is written, no session
         hears of it, and nothing counts as told. It may take its time, and it raises. With `tokens`
-        it is asked on purpose: the answer comes in the seeds' sections and may take so many."""
+        it is asked on purpose: the answer comes in sections and may take so many."""
         began = self._clock.mono_ns()
         draft = Draft(question, as_sections=tokens is not None)
         draft, text, injected = self._stages(draft, tokens)

@@ -4,6 +4,7 @@ In: a session or a project. Out: pages, conversations, checkpoints and that text
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -24,7 +25,7 @@ from recollect.core.values import (
     TextBody,
     Value,
 )
-from recollect.ingest.turns import UNANSWERED
+from recollect.ingest.turns import FAILED, SUCCEEDED, UNANSWERED
 from recollect.service.pagination import Listing, cursor, merge_pages, session_key
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, all_namespaces, namespaces_to_list
@@ -183,7 +184,7 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
             for namespace in namespaces_to_list(runtime, scope)
             for one in runtime.store.sessions.page(namespace, limit=20).items
         ]
-        known = max(recent, key=lambda one: one.last_event_at, default=None)
+        known = _last_with_work(runtime, recent)
     try:
         stood: Checkpoint | None = checkpoint(runtime, scope, session_id)
     except NotFound:
@@ -201,6 +202,21 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
         last_turns=turns,
         text=_text(known, stood, summary, turns),
     )
+
+
+def _last_with_work(runtime: ServiceRuntime, recent: Sequence[Session]) -> Session | None:
+    """The newest session in which something was done, else the newest with an answer, else the
+    newest: one that was only opened is not where work stopped."""
+    newest_first = sorted(recent, key=lambda one: one.last_event_at, reverse=True)
+    answered: Session | None = None
+    for one in newest_first:
+        where = RecordFilter(kind=TURN.name, session_id=one.session_id)
+        for turn in runtime.visible_store.records.page(one.namespace, where, limit=20).items:
+            if turn.files or turn.category in (SUCCEEDED, FAILED):
+                return one
+            if turn.category != UNANSWERED:
+                answered = answered or one
+    return answered or next(iter(newest_first), None)
 
 
 def _last_summary_and_turns(

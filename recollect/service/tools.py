@@ -110,7 +110,7 @@ def search_text(answer: search.SearchAnswer) -> str:
     return "\n".join(lines)
 
 
-CONTEXT_TOKENS = 2000  # unless the agent names its budget; the seeds'
+CONTEXT_TOKENS = 2000  # unless the agent names its budget
 
 
 def _context(runtime: ServiceRuntime, given: dict[str, Any]) -> str:

@@ -30,7 +30,7 @@ from recollect.core.values import (
     Unit,
     Value,
 )
-from recollect.extract.tombstone import Cause, tombstone_of, tombstone_of_edit
+from recollect.extract.tombstone_entry import Cause, tombstone_of, tombstone_of_edit
 from recollect.lifecycle.file_freshness import cite
 from recollect.reconcile.belief_changes import apply, ending
 from recollect.service.record_ids import resolve, resolve_each
