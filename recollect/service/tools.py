@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from recollect.core.errors import BadInput
+from recollect.core.one_line import one_line
 from recollect.core.tool_schemas import BY_NAME
 from recollect.core.values import Record, convert, encode
 from recollect.inject import render
@@ -261,9 +262,8 @@ def memory_line(record: Record) -> str:
     kind = record.knowledge_type or record.observation_type or record.traits.label
     kind += f" ({state_of(record)})" if record.state != "current" else ""
     text = f"{record.record_id} [{record.valid_from:%Y-%m-%d}] {kind}: {_flat(record.title)}"
-    said = _flat(record.summary)
-    if said and said != _flat(record.title):
-        text += f" - {said[: LINE - 1] + '…' if len(said) > LINE else said}"
+    if _flat(record.summary) not in ("", _flat(record.title)):
+        text += f" - {one_line(record.summary, LINE)}"
     return text
 
 
