@@ -77,7 +77,7 @@ def idleness(text: str, vector: Any) -> float:
     meaning, with weights that `tests/bench/fit_idle_prompts.py` fits on labelled prompts; without
     a vector, by how many words mean something."""
     if vector is None:
-        words = parse(text[:1000]).words
+        words = set(words_in(text[:1000]))
         own = [word for word in words if word not in STOP_WORDS and len(word) > 1]
         return {0: 1.0, 1: 0.6}.get(len(own), 0.0)
     weights = _weights()
@@ -241,6 +241,8 @@ def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
 
 def _drop_restated(draft: Draft) -> None:
     """What a turn or a session came to is no news when it is a rule that is told anyway."""
+    if not any(line.section == "rules" for line in draft.lines):
+        return
     told: set[str] = set()
     derived = []
     for line in draft.kept:
