@@ -513,7 +513,7 @@ def _operation(runtime: ServiceRuntime, op_id: str) -> Operation:
         found = runtime.store.log.get(namespace, op_id)
         if found is not None:
             return found
-    raise NotFound(f"there is no operation {op_id}")
+    raise NotFound(f"there is no change {op_id}", hint="recollect change list -p all")
 
 
 def _arrival_of_move(runtime: ServiceRuntime, left: Operation, namespace: str) -> Operation:
