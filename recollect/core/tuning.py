@@ -169,6 +169,7 @@ class Notes:
     unasked: float = entry(-2.0, -10, 0, "the prompt names the thing, and nothing of the fact")
     idle_thing: float = entry(-4.0, -10, 0, "the same, when it only carries the conversation on")
     speak: float = entry(0.35, 0, 1, "a line must be as likely as this")
+    sure: float = entry(0.9, 0, 1, "of two that are likelier than this, a belief comes first")
     is_idle: float = entry(0.5, 0, 1, "no turn is told to a prompt that is likelier idle than this")
     turn: float = entry(0.95, 0, 1, "and a turn, unless the past is asked for, as this")
     turn_by_words: float = entry(0.7, 0, 1, "the same where there are no vectors")

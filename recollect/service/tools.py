@@ -103,8 +103,10 @@ def search_text(answer: search.SearchAnswer) -> str:
     if not answer.items:
         return "No memories found. Try other words, or project: all."
     lines = [f"{memory_line(one.record)} (score {one.score:.2f})" for one in answer.items]
-    if (answer.confidence or 0.0) < (answer.floor or 0.0):
+    if not answer.good:
         lines.insert(0, "No good match; the nearest memories are:")
+    elif answer.good < len(lines):
+        lines.insert(answer.good, "Nearest, but less likely to be about it:")
     if "semantic" in answer.left_out and answer.mode != "keyword":
         lines.append(f"(by words alone: {answer.left_out['semantic']})")
     return "\n".join(lines)
