@@ -22,13 +22,12 @@ from tests.fakes.waiting import PATIENCE_S
 from tests.make import record
 
 # In the order of the navigation, with their titles: those that the page lists.
-VIEWS = {
-    name: title
-    for name, title in re.findall(
+VIEWS = dict(
+    re.findall(
         r'\[\s*"(\w+)",\s*"([^"]+)",\s*\w+,\s*"M',
         (pathlib.Path(recollect.server.__file__).parent / "static/js/views.js").read_text(),
     )
-}
+)
 assert len(VIEWS) == 7, VIEWS
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # Without these a browser tries to reach its maker from a machine that has no way out.
