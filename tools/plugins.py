@@ -103,8 +103,10 @@ def _codex(folder: Path) -> None:
     root = "${PLUGIN_ROOT}"
     _hooks(plugin, "codex", root)
     # Codex starts a plugin's server in the plugin's folder.
-    server = {"command": "./recollect-hook.sh", "args": ["mcp"], "cwd": "."}
-    server |= {"startup_timeout_sec": SERVER_TIMEOUT_S}
+    server = {
+        "command": "./recollect-hook.sh", "args": ["mcp"], "cwd": ".",
+        "startup_timeout_sec": SERVER_TIMEOUT_S,
+    }  # fmt: skip
     _json(plugin / ".mcp.json", {"mcpServers": {SERVER: server}})
     _command(plugin / "skills" / NAME / "SKILL.md", "codex")
     # It drops an answer with a message to the user; what it takes reaches the model.

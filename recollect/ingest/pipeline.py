@@ -242,7 +242,7 @@ class Pipeline:
         self, frame: Frame, digest: bytes, captured: Capture, *, live: bool
     ) -> "_ReadFrame | Reply":
         """The events to store of a frame, or the answer when there are none."""
-        cut = frames.told_cut(frame.flags)
+        cut = frames.told_cut(frame.flags) if frame.flags else ""
         if cut or captured.damaged:
             self._counters.count("payloads cut" if cut else "payloads not readable")
             told_of = f"was cut: {cut}" if cut else "could not be read in full"
@@ -259,9 +259,9 @@ class Pipeline:
                 self._counters.count(f"kept out: {refusal.reason}")
                 shown = refusal.message if captured.wants else ""
                 return Reply(frames.STORED, hooks.answer(captured, shown) if live else b"")
-            captured = self.keep_out.without_kept_out(captured)
-        place, path = self._namespaces.locate(captured.cwd)
-        namespace = self._namespaces.of_place(place)
+            if any(draft.kind == "tool_use" for draft in captured.drafts):
+                captured = self.keep_out.without_kept_out(captured)
+        namespace, place, path = self._namespaces.locate(captured.cwd)
         session_id = self._continuity.session(
             captured.host,
             namespace,

@@ -4,7 +4,7 @@ In: a text, a tree as JSON gives it, or raw bytes. Out: the same without them, a
 raises; broken input is read in the way that hides more.
 """
 
-from recollect.privacy.private_tags import scrub_text
+from recollect.privacy.private_tags import may_have_tag, scrub_text
 from recollect.privacy.raw_payload import clean_raw
 from recollect.privacy.secrets import redact_text
 
@@ -38,8 +38,9 @@ class Scrubber:
     def clean(self, text: str, name: str = "") -> str:
         """The text without private spans and secrets; `name` is the key that it stands under."""
         for _ in range(_ROUNDS):
-            text, spans = scrub_text(text)
-            self.private += spans
+            if may_have_tag(text):
+                text, spans = scrub_text(text)
+                self.private += spans
             text, kinds = redact_text(text, name)
             for kind, count in kinds.items():
                 self.secrets[kind] = self.secrets.get(kind, 0) + count

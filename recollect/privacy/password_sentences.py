@@ -137,7 +137,7 @@ def find_password_sentences(text: str, low: str, words: frozenset[bytes]) -> Ite
                 if span is not None:
                     yield *span, "password"
             at = low.find(noun, end)
-    if words or not text.isascii():
+    if words & plain_passwords.gate_words() or not text.isascii():
         for place in plain_passwords.find_numbers_and_pairs(text, low, words, other):
             yield *place, "password"
 

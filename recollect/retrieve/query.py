@@ -316,12 +316,12 @@ def _choose(
     query: Query, indexes: Sequence["Index"], session_windows: int
 ) -> tuple[dict[str, float], set[str]]:
     """The stems to search with and their weights, and the words that no memory holds."""
-    holders: dict[str, int] = {}
+    stems = list(dict.fromkeys(query.stems))
+    counts = sum((index.session_windows_with(stems) for index in indexes), np.zeros(len(stems)))
+    holders = dict(zip(stems, counts.tolist(), strict=True))
     stop: set[str] = set()
     unknown: list[str] = []
     for word, stem in zip(query.words, query.stems, strict=True):
-        if stem not in holders:
-            holders[stem] = sum(index.session_windows_with(stem) for index in indexes)
         if word in STOP_WORDS:
             stop.add(stem)
         elif holders[stem] == 0:

@@ -103,10 +103,9 @@ def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> 
 def stem_numbers(index: Index, terms: QueryTerms) -> NDArray[np.uint8]:
     """word -> 1 + index of its stem in the query, 0 for all others."""
     number = np.zeros(len(index.vocabulary.stem_of.view), dtype=np.uint8)
-    for at, stem in enumerate(terms.stems):
-        known = index.vocabulary.stem_number(stem)
-        if known >= 0:
-            number[known] = at + 1
+    known = index.vocabulary.stem_numbers(terms.stems)
+    there = np.flatnonzero(known >= 0)
+    number[known[there]] = there + 1
     return np.asarray(number[index.vocabulary.stem_of.view])
 
 
@@ -180,10 +179,8 @@ def dated(
     index: Index, dates: tuple[Date, ...], spans: tuple[Span, ...], docs: NDArray[Any]
 ) -> Floats:
     """What share of the date that the query names is the document's own, and 1 for a document of
-    a time that it names; 0 if it names none."""
+    a time that it names."""
     score = np.zeros(len(docs))
-    if not dates and not spans:
-        return score
     time = index.time.view[docs]
     day = (time // 86_400_000_000).astype("datetime64[D]")
     month = day.astype("datetime64[M]")
@@ -333,11 +330,11 @@ def prior(index: Index, docs: NDArray[Any], now: int | None) -> Floats:
     # Less for a memory whose files have changed since, or are gone.
     freshness = np.array([STALE.get(name, 1.0) for name in FRESHNESS])[rows["freshness"]]
     # A little more for everything but raw turns.
-    knowledge = np.where(rows["knowledge"], 1 + PRIORS.knowledge, 1.0)
+    derived = np.where(rows["derived"], 1 + PRIORS.derived, 1.0)
     # A little more for memories that were used before; no more than for 50 uses.
     used = np.log1p(rows["access"].astype(np.float64)) / np.log1p(50)
     access = 1 + PRIORS.access * np.minimum(1, used)
-    product = importance * confidence * freshness * knowledge * access
+    product = importance * confidence * freshness * derived * access
     if now is not None:
         # A little more for memories of the last week, less with age.
         hours = (now - np.where(time == NO_TIME, 0, time)) / HOUR

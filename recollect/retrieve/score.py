@@ -179,9 +179,10 @@ def _context(
     """What the session around a document, its time, its author and the graph say for it."""
     session_windows, member = np.unique(index.session_window.view[docs], return_inverse=True)
     sessions = rank.session(index, question.terms, question.numbers, session_windows)
+    dates, spans = question.query.dates, question.spans
     found = {
         "session": sessions[member],
-        "date": rank.dated(index, question.query.dates, question.spans, docs),
+        "date": rank.dated(index, dates, spans, docs) if dates or spans else np.zeros(len(docs)),
         "user": np.asarray(index.author.view[docs] == AUTHORS.index("user"), dtype=np.float64),
     }
     if question.reached is not None:

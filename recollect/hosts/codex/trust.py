@@ -1,4 +1,4 @@
-"""Codex's trust in our hooks: it runs none that the user has not trusted (hosts.md 3).
+"""Codex's trust in our hooks: it runs none that the user has not trusted.
 
 In: a context, the user's config.toml, and a `codex` to ask. Out: what is trusted, and the changes
 that give or withdraw trust. A `codex` that cannot be asked raises CannotAsk, which says to use
