@@ -152,12 +152,13 @@ SWITCHED_OFF = {
 }
 
 
-def agent_installs(host: str, built: pathlib.Path, home: pathlib.Path, *changed: str) -> str:
+def agent_installs(
+    host: str, built: pathlib.Path, home: pathlib.Path, old: str = "", new: str = ""
+) -> str:
     folder = home / KEPT[host]
     shutil.copytree((built / SCRIPTS[host]).parent, folder)
     name, text = LISTED[host]
-    if changed:
-        text = text.replace(*changed)
+    text = text.replace(old, new) if old else text
     (home / name).write_text(text.replace("@home@", str(home)))
     installed = {"plugins": {"recollect@recollect": [{"installPath": str(folder)}]}}
     if host == "claude-code":
