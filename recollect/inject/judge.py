@@ -116,9 +116,9 @@ class Judge:
         graph = self._graphs.of(record.namespace)
         if record.traits.is_belief and graph.successors_of_facts(record.source_event_ids):
             return OVER
-        if record.is_unsure and not (draft.asked_on_purpose or is_question(asked.text)):
-            return "disputed, and nobody stated it plainly: for questions only"
         if record.state == "disputed":
+            if record.is_unsure and not (draft.asked_on_purpose or is_question(asked.text)):
+                return "disputed, and nobody stated it plainly: for questions only"
             # A line of a brief names its memory already.
             name = f" [{short_id(record.record_id)}]" if draft.as_sections else ""
             line.note = f" (disputed{name})"
