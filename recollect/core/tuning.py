@@ -218,9 +218,10 @@ class CosineScale:
 
 @dataclass(frozen=True)
 class HintThresholds:
-    """When a hint names the belief that a prompt may change."""
+    """When an agent is asked to record what a prompt may have changed."""
 
-    related: float = entry(0.33, 0, 1, "its score in the search for the prompt")
+    related: float = entry(0.33, 0, 1, "the score from which a hint names a belief")
+    tools_hours: float = entry(24, 0, 720, "how long ago the project's agents had our tools")
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,11 @@ class Sources:
 
     def records(self, namespaces: Sequence[str], record_ids: Sequence[str]) -> list[Record]:
         """Those of the memories that are there, in this order."""
+        if not record_ids:
+            return []
         found = {
             record.record_id: record
-            for namespace in namespaces
+            for namespace in dict.fromkeys(namespaces)
             for record in self.store.records.get(namespace, record_ids)
         }
         return [found[record_id] for record_id in record_ids if record_id in found]

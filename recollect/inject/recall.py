@@ -99,9 +99,10 @@ class Recall:
             log.exception("recall failed")
             draft.notes["failed"] = type(error).__name__
             self._counters.error(f"recall failed: {type(error).__name__}")
-        text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
-        if draft.notes.get("shadow"):
-            draft.notes.pop("hint", None)
+        if self._settings.shadow:
+            text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
+            if draft.notes.get("shadow"):
+                draft.notes.pop("hint", None)
         latency = (self._clock.mono_ns() - began) // 1000
         self._counters.recalled(latency / 1e6)
         if question.trigger == "tool" and not text and not draft.notes.get("shadow"):

@@ -78,7 +78,7 @@ def idleness(text: str, vector: Any) -> float:
     meaning, with weights that `tests/bench/fit_idle_prompts.py` fits on labelled prompts; without
     a vector, by how many words mean something."""
     if vector is None:
-        words = parse(text[:1000]).words
+        words = set(words_in(text[:1000]))
         own = [word for word in words if word not in STOP_WORDS and len(word) > 1]
         return {0: 1.0, 1: 0.6}.get(len(own), 0.0)
     weights = _weights()
@@ -260,7 +260,8 @@ REPEATS = "says the same as another one"
 def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
     """Mark what repeats something before it or something told, and move what is newer up."""
     whole = draft.question.trigger == "session-start"
-    _drop_restated(draft)
+    if any(line.section == "rules" for line in draft.lines):
+        _drop_restated(draft)
     before = list(told)
     # Of a summary only the title is told, so the note with cause and fix is still news.
     without_summaries = [one for one in before if not one.traits.is_summary]

@@ -26,7 +26,6 @@ from recollect.retrieve.score import (
     Signals,
     confidence,
     gather,
-    near_by_chance,
 )
 
 Mode = Literal["hybrid", "keyword", "semantic"]
@@ -175,7 +174,7 @@ class SearchEngine:
             scored = [one.score(weights) for one in signals]
             asked.mark("score")
             vectors = sum(index.vectors.count for index in found.values()) if semantic else 0
-            sure = confidence(scored, terms, vectors, self._floor)
+            sure, by_chance = confidence(scored, terms, vectors, self._floor)
             if floor and sure < (least := self.floor(semantic)):
                 asked.left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
                 scored, found = [], {}
@@ -188,7 +187,7 @@ class SearchEngine:
             semantic,
             asked.left_out,
             asked.vector,
-            near_by_chance(vectors, self._floor),
+            by_chance,
         )
 
     def signals(self, text: str, namespace: str) -> tuple[Signals, list[str]]:

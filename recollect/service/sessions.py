@@ -49,7 +49,7 @@ class SessionLine(Session, frozen=True, kw_only=True):
 
 
 class SessionDetail(Value, frozen=True, kw_only=True):
-    session: Session
+    session: SessionLine
     events: dict[str, int]
     memories: tuple[Record, ...]
     checkpoint: Checkpoint | None
@@ -132,7 +132,7 @@ def detail(runtime: ServiceRuntime, session_id: str) -> SessionDetail:
     )
     files = dict.fromkeys(path for record in page.items for path in record.files)
     return SessionDetail(
-        session=known,
+        session=_with_title(runtime, known),
         events=kinds,
         memories=tuple(msgspec.structs.replace(record, detail="") for record in page.items),
         checkpoint=runtime.visible_store.sessions.last_checkpoint(known.namespace, session_id),

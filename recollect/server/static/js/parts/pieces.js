@@ -3,14 +3,10 @@ import { html } from "../html.js";
 import { iconOf, labelOf, signalOf, toneOf } from "../kinds.js";
 import { nameOf, namespaceOf } from "../projects.js";
 import { href } from "../route.js";
-import { VIEWS } from "../views.js";
 import { ago, FRESH, plural, short, TRIGGER, when } from "../format.js";
 
-const PATHS = {
-  ...Object.fromEntries(VIEWS.map(([name, , path]) => [name, path])),
-  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
-};
-export const Icon = ({ name, path = PATHS[name] }) => html`
+export const GLASS = "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4";
+export const Icon = ({ path }) => html`
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${path} /></svg>
 `;
 
