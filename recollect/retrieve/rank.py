@@ -217,7 +217,9 @@ COMMON = 0.2  # a gram or word in a larger share of the documents does not count
 _FEW = 4096
 
 
-def by_words(index: Index, terms: QueryTerms, numbers: NDArray[np.uint8]) -> NDArray[np.int64]:
+def by_words(
+    index: Index, terms: QueryTerms, numbers: NDArray[np.uint8], most: int = LEXICAL
+) -> NDArray[np.int64]:
     """Documents that hold the rare words of the query, or similar words."""
     chosen, mass = _words(index, terms, numbers)
     if len(chosen) == 0:
@@ -232,22 +234,22 @@ def by_words(index: Index, terms: QueryTerms, numbers: NDArray[np.uint8]) -> NDA
             docs - block.first, gain, minlength=block.last - block.first
         )
     score[~index.alive.view] = 0
-    found = np.flatnonzero(score > _nearly_best(score))
-    return best(index, found, np.round(score[found], 6), LEXICAL)
+    found = np.flatnonzero(score > _nearly_best(score, most))
+    return best(index, found, np.round(score[found], 6), most)
 
 
-def _nearly_best(score: NDArray[np.float64]) -> float:
+def _nearly_best(score: NDArray[np.float64], most: int) -> float:
     """A score that all of the best exceed, also after rounding; at least 0."""
-    if len(score) <= LEXICAL:
+    if len(score) <= most:
         return 0.0
-    edge = np.partition(score, len(score) - LEXICAL)[len(score) - LEXICAL]
+    edge = np.partition(score, len(score) - most)[len(score) - most]
     return max(0.0, float(edge) - 2e-6)
 
 
-def by_meaning(index: Index, vector: NDArray[Any]) -> NDArray[np.int64]:
-    docs = index.vectors.nearest(vector, SIGNS)
+def by_meaning(index: Index, vector: NDArray[Any], most: int = SEMANTIC) -> NDArray[np.int64]:
+    docs = index.vectors.nearest(vector, max(SIGNS, 4 * most))
     near = index.vectors.cosines(docs, vector)
-    return best(index, docs, np.asarray(near, dtype=np.float64).round(6), SEMANTIC)
+    return best(index, docs, np.asarray(near, dtype=np.float64).round(6), most)
 
 
 def with_neighbours(index: Index, docs: NDArray[np.int64]) -> NDArray[np.int64]:
