@@ -214,6 +214,7 @@ SIGNS = 600  # documents found by sign bits, of which those candidates are chose
 POSTINGS = 60_000  # postings that may be read to choose candidates
 COMMON = 0.2  # a gram or word in a larger share of the documents does not count here
 
+BLOCK = 64  # documents whose highest score is compared first
 _FEW = 4096
 
 
@@ -239,11 +240,13 @@ def by_words(
 
 
 def _nearly_best(score: NDArray[np.float64], most: int) -> float:
-    """A score that all of the best exceed, also after rounding; at least 0."""
-    if len(score) <= most:
+    """A score that all of the best exceed, also after rounding; at least 0. By the highest score of
+    each block, since most scores are 0, and to part so many equal ones takes 4 ms of 50,000."""
+    whole = len(score) // BLOCK * BLOCK
+    if whole <= most * BLOCK:
         return 0.0
-    edge = np.partition(score, len(score) - most)[len(score) - most]
-    return max(0.0, float(edge) - 2e-6)
+    highest = score[:whole].reshape(-1, BLOCK).max(axis=1)
+    return max(0.0, float(np.partition(highest, -most)[-most]) - 2e-6)
 
 
 def by_meaning(index: Index, vector: NDArray[Any], most: int = SEMANTIC) -> NDArray[np.int64]:
