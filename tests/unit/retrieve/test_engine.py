@@ -218,7 +218,9 @@ def crowd() -> SearchEngine:
             Document(
                 id=f"d{number}",
                 text=f"jitter number{number}" if number % 3 == 0 else f"other number{number}",
-                vectors=(axis(0) * number / MANY + axis(1) if number % 3 else axis(2))[None],
+                vectors=(axis(0) * np.float32(number / MANY) + axis(1) if number % 3 else axis(2))[
+                    None
+                ],
             )
             for number in range(MANY)
         ),
