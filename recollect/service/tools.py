@@ -74,9 +74,8 @@ def _search_by_meaning(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 def _embedding_stats(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     found = administration.embedding_stats(runtime)
-    share = 100 * found.embedded // found.memories if found.memories else 100
     text = (
-        f"{found.embedded} of {found.memories} memories ({share} %) have vectors of "
+        f"{found.embedded} of {found.memories} memories ({100 * found.coverage:.0f} %) have vectors of "
         f"{found.model or 'no model yet'}; embedding is {found.state}."
     )
     return f"{text} {found.problem}".strip()
