@@ -23,7 +23,8 @@ def command(project: str, as_json: bool) -> int:
     marked as disputed; the one that you keep ends the other. Every decision can be undone.
     """
     client = daemon_client()
-    found = client.get("/api/beliefs", project=project_path(project), show="waiting")["items"]
+    answer = client.get("/api/beliefs", project=project_path(project), show="waiting")
+    found = answer["items"]
     if as_json:
         print_json(found)
         return 0
@@ -32,7 +33,8 @@ def command(project: str, as_json: bool) -> int:
         return 0
     decided = 0
     for number, one in enumerate(found, 1):
-        _print_belief(one, label=f"{number} of {len(found)}:")
+        name = answer["projects"].get(one["namespace"], "")
+        _print_belief(one, label=f"{number} of {len(found)}:", project=name)
         key = _key()
         if key == "q":
             break
@@ -82,13 +84,17 @@ def rules(project: str, as_json: bool) -> None:
         click.echo("Nothing is held about this project yet. Store a rule: recollect add --help")
 
 
-def _print_belief(one: dict[str, Any], *, indent: int = 0, label: str = "") -> None:
+def _print_belief(
+    one: dict[str, Any], *, indent: int = 0, label: str = "", project: str = ""
+) -> None:
     """Its text, then its id, since when it is held, how far, and what is odd about it."""
     said = " ".join(one["title"].split())
     more = " ".join(one["summary"].split())
     body = f"{said} ({more})" if more and not more.startswith(said[:40]) else said
     print_text(body, indent=indent, label=label)
     where = one["scope"] + (f" {one['scope_name']}" if one["scope_name"] else "")
+    if project:
+        where = f"project {project}" if one["scope"] == "project" else f"{where} in {project}"
     marks = [one["record_id"], one["valid_from"][:10], where, f"said by {one['author']}"]
     marks += [one["state"]] if one["state"] != "current" else []
     print_text("  ".join(marks), indent=indent + 2, dim=True)

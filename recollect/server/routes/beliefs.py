@@ -9,7 +9,13 @@ from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import beliefs, profile
 from recollect.service.record_ids import resolve, resolve_each
-from recollect.service.scope import Scope, namespace_to_write, namespaces_to_list
+from recollect.service.scope import (
+    Scope,
+    namespace_to_write,
+    namespaces_to_list,
+    project_id,
+    project_names,
+)
 from recollect.service.write import Added
 
 Reason = Annotated[str, Meta(max_length=1000)]
@@ -32,10 +38,12 @@ class Profile(Value, frozen=True, kw_only=True):
 
 
 class Beliefs(Value, frozen=True, kw_only=True):
-    """`titles`: of the beliefs that `ended_by` or a proposal names, by id."""
+    """`titles`: of the beliefs that `ended_by` or a proposal names, by id. `projects`: the names of
+    the projects that they belong to, by namespace."""
 
     items: tuple[Record, ...]
     titles: dict[str, str] = field(default_factory=dict)
+    projects: dict[str, str] = field(default_factory=dict)
 
 
 class OneBelief(Value, frozen=True, kw_only=True):
@@ -86,7 +94,9 @@ def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
                 some = beliefs.ended(runtime, namespace)
         found |= {one.record_id: one for one in some}
     items = tuple(found.values())
-    return Beliefs(items=items, titles=beliefs.titles(runtime, items))
+    names = project_names(runtime)
+    projects = {one.namespace: names.get(project_id(one.namespace), "") for one in items}
+    return Beliefs(items=items, titles=beliefs.titles(runtime, items), projects=projects)
 
 
 def keep(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:
