@@ -31,11 +31,6 @@ class KeepOutRules:
     tools: tuple[str, ...] = ()
     files: tuple[Pattern, ...] = ()
 
-    def project(self, directory: str) -> str:
-        """The rule that matches a directory, or nothing."""
-        path = canonical(directory) + "/"
-        return next((one for one in self.projects if path.startswith(one.rstrip("/") + "/")), "")
-
     def tool(self, name: str) -> str:
         called = name.casefold()
         return next((one for one in self.tools if fnmatch.fnmatchcase(called, one.casefold())), "")
@@ -103,10 +98,13 @@ class ProjectRulesReader:
         """The rules for a directory: the user's, and those of every project file at or above it."""
         if not os.path.isabs(directory) or "\0" in directory:
             return DirectoryRules()
-        rule = own.project(directory)
-        off = f"the setting ignore has project:{rule}" if rule else ""
+        folders = [canonical(directory)]
+        while len(folders) < _DEPTH and (above := os.path.dirname(folders[-1])) != folders[-1]:
+            folders.append(above)
+        inside = (one for one in own.projects if f"{folders[0]}/".startswith(one.rstrip("/") + "/"))
+        off = next((f"the setting ignore has project:{one}" for one in inside), "")
         files, warnings = list(own.files), []
-        for folder in _upward(canonical(directory)):
+        for folder in folders:
             path = os.path.join(folder, PROJECT_FILE)
             said = self._read(path)
             if said is None:
@@ -181,10 +179,3 @@ def parse_project_file(text: str, folder: str) -> ProjectRules:
     except ValueError as error:
         return ProjectRules(broken=f"ignore: {error}", unknown=unknown)
     return ProjectRules(capture=capture, files=files, unknown=unknown)
-
-
-def _upward(directory: str) -> list[str]:
-    found = [directory]
-    while len(found) < _DEPTH and directory != (directory := os.path.dirname(directory)):
-        found.append(directory)
-    return found

@@ -30,7 +30,7 @@ from recollect.core.values import (
     Unit,
     Value,
 )
-from recollect.extract.tombstone import Cause, tombstone_of, tombstone_of_edit
+from recollect.extract.tombstone_entry import Cause, tombstone_of, tombstone_of_edit
 from recollect.lifecycle.file_freshness import cite
 from recollect.reconcile.belief_changes import apply, ending
 from recollect.service.record_ids import resolve, resolve_each
@@ -513,7 +513,7 @@ def _operation(runtime: ServiceRuntime, op_id: str) -> Operation:
         found = runtime.store.log.get(namespace, op_id)
         if found is not None:
             return found
-    raise NotFound(f"there is no operation {op_id}")
+    raise NotFound(f"there is no change {op_id}", hint="recollect change list -p all")
 
 
 def _arrival_of_move(runtime: ServiceRuntime, left: Operation, namespace: str) -> Operation:

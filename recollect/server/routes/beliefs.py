@@ -9,13 +9,7 @@ from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import beliefs, profile
 from recollect.service.record_ids import resolve, resolve_each
-from recollect.service.scope import (
-    Scope,
-    namespace_to_write,
-    namespaces_to_list,
-    project_id,
-    project_names,
-)
+from recollect.service.scope import Scope, namespace_to_write, namespaces_to_list
 from recollect.service.write import Added
 
 Reason = Annotated[str, Meta(max_length=1000)]
@@ -38,12 +32,10 @@ class Profile(Value, frozen=True, kw_only=True):
 
 
 class Beliefs(Value, frozen=True, kw_only=True):
-    """`titles`: of the beliefs that `ended_by` or a proposal names, by id. `projects`: the names of
-    the projects that they belong to, by namespace."""
+    """`titles`: of the beliefs that `ended_by` or a proposal names, by id."""
 
     items: tuple[Record, ...]
     titles: dict[str, str] = field(default_factory=dict)
-    projects: dict[str, str] = field(default_factory=dict)
 
 
 class OneBelief(Value, frozen=True, kw_only=True):
@@ -94,9 +86,7 @@ def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
                 some = beliefs.ended(runtime, namespace)
         found |= {one.record_id: one for one in some}
     items = tuple(found.values())
-    names = project_names(runtime)
-    projects = {one.namespace: names.get(project_id(one.namespace), "") for one in items}
-    return Beliefs(items=items, titles=beliefs.titles(runtime, items), projects=projects)
+    return Beliefs(items=items, titles=beliefs.titles(runtime, items))
 
 
 def keep(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:

@@ -6,7 +6,9 @@ from msgspec import Meta, structs
 
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES, Kind, KnowledgeType, ObservationType, Type
+from recollect.core.signals import SIGNALS
 from recollect.core.values import Name, Record, RecordName, Value, convert
+from recollect.hosts import registry
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import facets, read, write
@@ -35,10 +37,13 @@ class NewMemory(Scope, frozen=True, kw_only=True):
 
 
 class KindTable(Value, frozen=True, kw_only=True):
-    """The kinds and types of memory, and what each may do."""
+    """The kinds and types of memory, and what each may do; what agents and the signals of
+    a score are called."""
 
     kinds: tuple[Kind, ...]
     types: tuple[Type, ...]
+    agents: dict[str, str]
+    signals: dict[str, str]
 
 
 class OneMemory(Value, frozen=True, kw_only=True):
@@ -93,7 +98,12 @@ def one(runtime: ServerRuntime, asked: OneMemory) -> Record:
 
 
 def kind_table(runtime: ServerRuntime, asked: NoParameters) -> KindTable:
-    return KindTable(kinds=tuple(KINDS.values()), types=tuple(TYPES.values()))
+    return KindTable(
+        kinds=tuple(KINDS.values()),
+        types=tuple(TYPES.values()),
+        agents={one.name: one.title for one in registry.facts().values()},
+        signals=SIGNALS,
+    )
 
 
 def page(runtime: ServerRuntime, asked: ListQuery) -> Listing[Record]:
@@ -209,7 +219,8 @@ def undo_last(runtime: ServerRuntime, asked: Scope) -> Undone:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/kinds", "The kinds and types of memory.", kind_table, KindTable),
+    Endpoint("GET", "/api/kinds", "The kinds and types of memory, and the titles of agents.",
+        kind_table, KindTable),
     Endpoint("GET", "/api/memories", "Memories, newest first.", page, Listing[Record], ListQuery),
     Endpoint(
         "GET", "/api/memories/counts", "How many memories there are of what.",

@@ -210,7 +210,7 @@ def test_undo_takes_the_newest_that_stands_and_says_when_there_is_none(
             write.undo(runtime, scope=scope)
     write.undo(runtime, done.op_id)
     assert titles(runtime) == [first.title]
-    with pytest.raises(NotFound, match="there is no operation"):
+    with pytest.raises(NotFound, match="there is no change"):
         write.undo(runtime, "op_01M7H0H5P1BNFDHVBT75T84K25")
 
 
