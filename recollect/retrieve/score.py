@@ -8,6 +8,7 @@ is exactly the ranking by words.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,8 @@ class IndexQuery:
     spans: tuple[Span, ...] = ()  # times that the query names, as seen from now
     reached: tuple[NDArray[np.int64], Floats] | None = None  # documents of the graph leg, rising
     scale: CosineScale = AS_IT_IS  # of the model's cosines
+    wanted: int = 0  # results that may be asked for; above `FINALISTS` more documents are scored
+    each_side: bool = False  # as many by words alone and by meaning alone, for rank fusion
 
     def scaled(self, cosines: Any) -> Floats:
         """Cosines as the weights are fitted to them."""
@@ -130,7 +133,12 @@ def gather(
     own = _own(index, question, candidates)
     finalists = candidates
     if index.count > EXHAUSTIVE:
-        finalists = best(index, own.docs, np.round(own.value(weights)[1], 9), FINALISTS)
+        most = max(FINALISTS, question.wanted)
+        words, both = (np.round(one, 9) for one in own.value(weights))
+        finalists = best(index, own.docs, both, most)
+        if question.each_side and own.cosine is not None:
+            near = best(index, own.docs, np.round(own.cosine, 9), most)
+            finalists = reduce(np.union1d, (best(index, own.docs, words, most), near, finalists))
         if question.reached is not None:
             finalists = np.union1d(finalists, question.reached[0])
     docs = with_neighbours(index, finalists)
