@@ -131,6 +131,7 @@ class WorkFiles:
     search: float = entry(0.7, 0, 4, "vote for a file in which it searched")
     run: float = entry(0.7, 0, 4, "vote for a file that its command named")
     name_weight: int = entry(2, 1, 6, "a word of a file's name counts as this many of its folders")
+    most_share: float = entry(0.25, 0, 1, "of the known files of a project so many are told")
     rare_share: float = entry(0.08, 0, 1, "a name that more sessions hold tells nothing")
     rare_sessions: int = entry(3, 1, 10, "but one in so few is never too common")
     command_sessions: int = entry(2, 1, 5, "one session's command may be for that session alone")
@@ -217,9 +218,10 @@ class CosineScale:
 
 @dataclass(frozen=True)
 class HintThresholds:
-    """When a hint names the belief that a prompt may change."""
+    """When an agent is asked to record what a prompt may have changed."""
 
-    related: float = entry(0.33, 0, 1, "its score in the search for the prompt")
+    related: float = entry(0.33, 0, 1, "the score from which a hint names a belief")
+    tools_hours: float = entry(24, 0, 720, "how long ago the project's agents had our tools")
 
 
 @dataclass(frozen=True)

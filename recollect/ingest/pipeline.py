@@ -24,7 +24,7 @@ from recollect.core.clock import Clock
 from recollect.core.projects import ProjectPlace
 from recollect.core.values import Arrival, Event, EventSource, StoredEvent
 from recollect.hosts import hooks
-from recollect.hosts.payloads import Capture, EventDraft, Payload
+from recollect.hosts.payloads import Capture, EventDraft, Payload, Wants
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.origins import (
@@ -387,10 +387,9 @@ class Pipeline:
         captured = taken.captured
         recalled = Recalled()
         if captured.wants is not None and (fresh or not captured.drafts):
-            ran = _command_of(fresh) if captured.wants == "tool" else ""
             question = RecallQuestion(
                 trigger=captured.wants,
-                text=ran or privacy.scrub(captured.query).text,
+                text=_stored_text(fresh, captured.wants) or privacy.scrub(captured.query).text,
                 namespaces=(taken.namespace, projects.namespace(self._actor)),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
@@ -507,10 +506,12 @@ def _check_size(event: Event) -> None:
         )
 
 
-def _command_of(arrivals: Sequence[Arrival]) -> str:
-    """What a tool ran, as it was stored: without secrets."""
-    body = arrivals[0].event.body
-    data = body.data if isinstance(body, values.JsonBody) else None
+def _stored_text(fresh: Sequence[Arrival], wants: Wants) -> str:
+    """What was asked or what a tool ran, as it was stored: without secrets."""
+    body = fresh[0].event.body if fresh else None
+    if isinstance(body, values.TextBody) and wants == "prompt":
+        return body.content
+    data = body.data if isinstance(body, values.JsonBody) and wants == "tool" else None
     command = data.get("command") if isinstance(data, dict) else None
     return command if isinstance(command, str) else ""
 

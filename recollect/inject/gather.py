@@ -13,7 +13,7 @@ from recollect.core import vector_bytes as layout
 from recollect.core.clock import to_micros
 from recollect.core.ids import RECORD
 from recollect.core.text_words import count_tokens
-from recollect.core.tuning import NOTES, PRIORS, SPEAKING
+from recollect.core.tuning import NOTES, PRIORS, SPEAKING, WORK_FILES
 from recollect.core.values import Entity, Fact
 from recollect.embedding.embedder import MODEL
 from recollect.extract.rules.patterns import contradicts
@@ -335,13 +335,13 @@ def work_lines(
         if question.trigger == "session-start" or not work.turn:
             return []  # the first prompt decides what is likely; it brings these lines
         found = [] if later else [branch_line(work, ask, told), runs_line(work, ask, told)]
-        found = [_files(work, ask, told, later=later, idle=idle), *found]
+        found = [likely_line(work, ask, told, later=later, idle=idle), *found]
         return [line for line in found if line is not None]
 
     return cache.ask(question.namespaces[0], look)
 
 
-def _files(
+def likely_line(
     work: ProjectWork, ask: Ask, told: Collection[str], *, later: bool, idle: float
 ) -> BriefLine | None:
     likely = [
@@ -349,7 +349,9 @@ def _files(
         for one in rank(work, ask)
         if f"file {one.path}" not in told and not work.is_ignored(one.path)
     ]
-    likely = likely[: FILES_LATER if later else FILES]
+    # Where there are few files, which ones are likely tells nothing.
+    few = int(WORK_FILES.most_share * len(work.path))
+    likely = likely[: min(few, FILES_LATER if later else FILES)]
     prompt = weight_of_prompt(ask.text, later=later, idle=idle)
     chances = [chance_of_file(one.score, prompt) for one in likely]
     kept = [one for one, chance in zip(likely, chances, strict=True) if chance >= SPEAKING.least]

@@ -113,12 +113,13 @@ class Judge:
         asked = draft.question
         if not record.stands:
             return f"disputed by {record.ended_by}" if record.state == "disputed" else record.state
-        graph = self._graphs.of(record.namespace)
-        if record.traits.is_belief and graph.successors_of_facts(record.source_event_ids):
-            return OVER
-        if record.is_unsure and not (draft.asked_on_purpose or is_question(asked.text)):
-            return "disputed, and nobody stated it plainly: for questions only"
+        if record.traits.is_belief:
+            graph = self._graphs.of(record.namespace)
+            if graph.successors_of_facts(record.source_event_ids):
+                return OVER
         if record.state == "disputed":
+            if record.is_unsure and not (draft.asked_on_purpose or is_question(asked.text)):
+                return "disputed, and nobody stated it plainly: for questions only"
             # A line of a brief names its memory already.
             name = f" [{short_id(record.record_id)}]" if draft.as_sections else ""
             line.note = f" (disputed{name})"

@@ -260,7 +260,8 @@ REPEATS = "says the same as another one"
 def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
     """Mark what repeats something before it or something told, and move what is newer up."""
     whole = draft.question.trigger == "session-start"
-    _drop_restated(draft)
+    if any(line.section == "rules" for line in draft.lines):
+        _drop_restated(draft)
     before = list(told)
     # Of a summary only the title is told, so the note with cause and fix is still news.
     without_summaries = [one for one in before if not one.traits.is_summary]
@@ -285,8 +286,6 @@ def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
 
 def _drop_restated(draft: Draft) -> None:
     """What a turn or a session came to is no news when it is a rule that is told anyway."""
-    if not any(line.section == "rules" for line in draft.lines):
-        return
     told: set[str] = set()
     derived = []
     for line in draft.kept:

@@ -4,6 +4,7 @@ In: documents as they are written, and prompts. Out: `Ranked`. A missing, slow o
 is not an error: the ranking then goes by words alone, and `left_out` says why.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -26,7 +27,6 @@ from recollect.retrieve.score import (
     Signals,
     confidence,
     gather,
-    near_by_chance,
 )
 
 Mode = Literal["hybrid", "keyword", "semantic"]
@@ -169,13 +169,15 @@ class SearchEngine:
         """
         weights = weights or self._weights
         asked = self._prepare(text, namespaces, mode, now)
+        asked.wanted = depth * limit if fusion == "rrf" else limit
+        asked.each_side = fusion == "rrf" or mode == "semantic"
         with self._lock:
             found, terms, signals = self._gather(asked, namespaces, weights, reached)
             semantic = asked.vector is not None
             scored = [one.score(weights) for one in signals]
             asked.mark("score")
             vectors = sum(index.vectors.count for index in found.values()) if semantic else 0
-            sure = confidence(scored, terms, vectors, self._floor)
+            sure, by_chance = confidence(scored, terms, vectors, self._floor)
             if floor and sure < (least := self.floor(semantic)):
                 asked.left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
                 scored, found = [], {}
@@ -188,8 +190,25 @@ class SearchEngine:
             semantic,
             asked.left_out,
             asked.vector,
-            near_by_chance(vectors, self._floor),
+            by_chance,
         )
+
+    def likeness(
+        self, text: str, namespaces: Sequence[str], memories: Iterable[str]
+    ) -> dict[str, float]:
+        """The cosines of these memories to a text, of those that have a vector."""
+        vector = self._vector(parse(text), {}, namespaces)
+        if vector is None:
+            return {}
+        found: dict[str, float] = {}
+        wanted = dict.fromkeys(memories, 0.0)
+        with self._lock:
+            for index in (self._indexes[name] for name in namespaces if name in self._indexes):
+                docs = np.array([doc for doc, _ in index.numbers(wanted)], dtype=np.int64)
+                near = index.vectors.cosines(docs, vector).tolist() if len(docs) else []
+                pairs = zip(docs.tolist(), near, strict=True)
+                found |= {index.ids[doc]: one for doc, one in pairs if not math.isnan(one)}
+        return found
 
     def signals(self, text: str, namespace: str) -> tuple[Signals, list[str]]:
         """What ranking knows before weighting, and the ids of the documents; for `bench --fit`."""
@@ -245,6 +264,8 @@ class SearchEngine:
                 getattr(self._embedder, "scale", AS_IT_IS)
                 if asked.vector is not None
                 else AS_IT_IS,
+                asked.wanted,
+                asked.each_side,
             )
             chosen = _candidates(index, question, asked)
             signals.append(gather(index, question, chosen, weights))
@@ -290,6 +311,8 @@ class _Prompt:
     now: int | None
     clock: Callable[[], float]
     marked: float  # the time of the last mark
+    wanted: int = 0  # results that may be taken, and of each ranking in rank fusion
+    each_side: bool = False  # words and meaning are ranked apart
     vector: NDArray[np.float32] | None = None
     spans: list[Span] = field(default_factory=list)  # times that it names
     left_out: dict[str, str] = field(default_factory=dict)
@@ -317,10 +340,11 @@ def _documents(
 def _candidates(index: Index, question: IndexQuery, asked: _Prompt) -> NDArray[np.int64]:
     if index.count <= rank.EXHAUSTIVE:
         return np.flatnonzero(index.alive.view)
-    chosen = rank.by_words(index, question.terms, question.numbers)
+    most = max(rank.LEXICAL, question.wanted)
+    chosen = rank.by_words(index, question.terms, question.numbers, most)
     asked.mark("lexical")
     if question.vector is not None:
-        near = rank.by_meaning(index, question.vector)
+        near = rank.by_meaning(index, question.vector, max(rank.SEMANTIC, question.wanted))
         chosen = np.union1d(chosen, near)
         asked.mark("semantic")
     if question.reached is not None:

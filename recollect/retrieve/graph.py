@@ -436,6 +436,8 @@ class GraphCache:
         """Facts, described entities and procedures that hold at least so many of these stems, each
         with their number."""
         graph = self.of(namespace)
+        if not (graph.entities or graph.procedures):
+            return [], [], []
         with self._lock:
             return (
                 graph.fact_words.sharing(stems, facts, SHARING),

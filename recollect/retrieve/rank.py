@@ -214,10 +214,13 @@ SIGNS = 600  # documents found by sign bits, of which those candidates are chose
 POSTINGS = 60_000  # postings that may be read to choose candidates
 COMMON = 0.2  # a gram or word in a larger share of the documents does not count here
 
+BLOCK = 64  # documents whose highest score is compared first
 _FEW = 4096
 
 
-def by_words(index: Index, terms: QueryTerms, numbers: NDArray[np.uint8]) -> NDArray[np.int64]:
+def by_words(
+    index: Index, terms: QueryTerms, numbers: NDArray[np.uint8], most: int = LEXICAL
+) -> NDArray[np.int64]:
     """Documents that hold the rare words of the query, or similar words."""
     chosen, mass = _words(index, terms, numbers)
     if len(chosen) == 0:
@@ -232,22 +235,24 @@ def by_words(index: Index, terms: QueryTerms, numbers: NDArray[np.uint8]) -> NDA
             docs - block.first, gain, minlength=block.last - block.first
         )
     score[~index.alive.view] = 0
-    found = np.flatnonzero(score > _nearly_best(score))
-    return best(index, found, np.round(score[found], 6), LEXICAL)
+    found = np.flatnonzero(score > _nearly_best(score, most))
+    return best(index, found, np.round(score[found], 6), most)
 
 
-def _nearly_best(score: NDArray[np.float64]) -> float:
-    """A score that all of the best exceed, also after rounding; at least 0."""
-    if len(score) <= LEXICAL:
+def _nearly_best(score: NDArray[np.float64], most: int) -> float:
+    """A score that all of the best exceed, also after rounding; at least 0. By the highest score of
+    each block, since most scores are 0, and to part so many equal ones takes 4 ms of 50,000."""
+    whole = len(score) // BLOCK * BLOCK
+    if whole <= most * BLOCK:
         return 0.0
-    edge = np.partition(score, len(score) - LEXICAL)[len(score) - LEXICAL]
-    return max(0.0, float(edge) - 2e-6)
+    highest = score[:whole].reshape(-1, BLOCK).max(axis=1)
+    return max(0.0, float(np.partition(highest, -most)[-most]) - 2e-6)
 
 
-def by_meaning(index: Index, vector: NDArray[Any]) -> NDArray[np.int64]:
-    docs = index.vectors.nearest(vector, SIGNS)
+def by_meaning(index: Index, vector: NDArray[Any], most: int = SEMANTIC) -> NDArray[np.int64]:
+    docs = index.vectors.nearest(vector, max(SIGNS, 4 * most))
     near = index.vectors.cosines(docs, vector)
-    return best(index, docs, np.asarray(near, dtype=np.float64).round(6), SEMANTIC)
+    return best(index, docs, np.asarray(near, dtype=np.float64).round(6), most)
 
 
 def with_neighbours(index: Index, docs: NDArray[np.int64]) -> NDArray[np.int64]:

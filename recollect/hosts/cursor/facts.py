@@ -13,7 +13,9 @@ FACTS = Facts(
         # Taken by the client of 2026-07, ignored by older ones.
         HookSpec("beforeSubmitPrompt", injects=True),
         HookSpec("afterFileEdit"),
-        HookSpec("afterShellExecution"),
+        # Instead of afterShellExecution, whose answer Cursor does not take.
+        HookSpec("postToolUse", injects=True, matcher="Shell"),
+        HookSpec("postToolUseFailure", matcher="Shell"),
         HookSpec("afterMCPExecution"),
         HookSpec("afterAgentResponse"),
         HookSpec("preCompact"),

@@ -18,7 +18,8 @@ from recollect.service.read import History, Ids, ListQuery, Provenance, Timeline
 from recollect.service.record_ids import resolve_each
 from recollect.service.scope import Scope
 from recollect.service.search import Filters
-from recollect.service.write import Added, Changed, Deleted, MemoryEdit, Undone
+from recollect.service.undo import Undone, newest_undoable, undo_operation
+from recollect.service.write import Added, Changed, Deleted, MemoryEdit
 
 Reason = Annotated[str, Meta(max_length=1000)]
 
@@ -207,15 +208,15 @@ def operations(
 
 
 def undo(runtime: ServerRuntime, asked: OneOperation) -> Undone:
-    return write.undo(runtime, asked.op_id)
+    return undo_operation(runtime, asked.op_id)
 
 
 def what_undo_takes_back(runtime: ServerRuntime, asked: Scope) -> read.LoggedOperation:
-    return read.with_titles(runtime, write.newest_undoable(runtime, asked))
+    return read.with_titles(runtime, newest_undoable(runtime, asked))
 
 
 def undo_last(runtime: ServerRuntime, asked: Scope) -> Undone:
-    return write.undo(runtime, scope=asked)
+    return undo_operation(runtime, scope=asked)
 
 
 ENDPOINTS = (

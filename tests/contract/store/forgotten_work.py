@@ -14,6 +14,7 @@ from recollect.core.values import Action, Arrival, EventSource, Receipt
 from recollect.daemon.runtime import Runtime
 from recollect.portable.erasure import ErasureSelection
 from recollect.service import read, sessions, write
+from recollect.service.undo import undo_operation
 from recollect.store.interface import Store
 from recollect.work.index import ProjectWork
 from tests.fakes.waiting import PATIENCE_S
@@ -114,7 +115,7 @@ class ForgottenWorkContract:
         assert "zeppelin" not in shop.seen() and "make lint" in shop.seen()
         shop.rebuild()
         assert "zeppelin" not in shop.seen()
-        write.undo(shop.runtime, gone.op_ids[0])
+        undo_operation(shop.runtime, gone.op_ids[0])
         assert shop.seen() == before
 
     def test_what_is_never_wanted_again_is_not_shown_when_it_is_done_again(
@@ -229,6 +230,6 @@ class ForgottenWorkContract:
         gone = write.delete(shop.runtime, (made.record.record_id,))
         assert read.receipt(shop.runtime, receipt).detail["text"] == "Runs: make lint"
         assert said() == ["Mend it.", "make lint", "", "Mended."]
-        write.undo(shop.runtime, gone.op_ids[0])
+        undo_operation(shop.runtime, gone.op_ids[0])
         assert "zeppelin" in read.receipt(shop.runtime, receipt).detail["text"]
         assert said() == before

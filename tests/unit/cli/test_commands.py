@@ -66,6 +66,24 @@ def test_no_color_means_no_colour(alone: Terminal) -> None:
     assert "\x1b[" not in alone("install", "--dry-run").stdout
 
 
+def test_the_doctor_sees_plugins_that_an_agent_installed(
+    alone: Terminal, tmp_path: pathlib.Path
+) -> None:
+    def told() -> tuple[str, str]:
+        found = json.loads(alone("doctor", "--json").stdout)
+        return next((one["verdict"], one["told"]) for one in found if one["what"] == "gemini")
+
+    alone.home.mkdir()
+    extension = tmp_path / "person" / ".gemini" / "extensions" / "recollect"
+    extension.mkdir(parents=True)
+    assert told() == ("ok", "connected by its plugin")
+    assert alone("install", "gemini", "-y").returncode == 0
+    verdict, twice = told()
+    assert verdict == "warn" and twice.startswith("connected twice")
+    extension.rmdir()
+    assert told() == ("ok", "connected")
+
+
 def test_a_type_says_what_kind_it_is_of(terminal: Terminal) -> None:
     def added(*more: str) -> dict[str, str]:
         done = terminal("add", f"Never on Fridays {more}", *more, "--json")
