@@ -321,6 +321,7 @@ def test_a_belief_is_reviewed_corrected_forgotten_and_brought_back_by_keyboard_a
     page.keyboard.press("Enter")
     expect(row(page, "Ports are even numbers").get_by_role("button", name="Forget")).to_be_visible()
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox")).to_be_focused()
     page.keyboard.type("Why")
     expect(page.get_by_role("option", name="View Settings")).to_have_count(0)
     while not page.get_by_role("option", name="View Why", selected=True).count():
