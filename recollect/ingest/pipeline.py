@@ -482,12 +482,12 @@ class Pipeline:
 
     def _scrubbed(self, event: Event) -> Event:
         """An event with every text scrubbed, including session name and path."""
-        clean = self._clean_tree(msgspec.to_builtins(event, builtin_types=(datetime,)))
-        kept = {"event_id": event.event_id, "namespace": event.namespace, "body": None}
         body = self._scrubbed_body(event.body, event.kind, event.session_id)
-        return msgspec.structs.replace(
-            values.convert(Event, clean | kept | {"body": msgspec.to_builtins(body)}), body=body
-        )
+        tree = msgspec.to_builtins(event, builtin_types=(datetime,))
+        del tree["body"]  # else what is removed from it would be counted twice
+        kept = {"event_id": event.event_id, "namespace": event.namespace}
+        clean = self._clean_tree(tree) | kept | {"body": msgspec.to_builtins(body)}
+        return msgspec.structs.replace(values.convert(Event, clean), body=body)
 
     def _clean_tree(self, tree: Any) -> Any:
         scrubbed = privacy.scrub_tree(tree)
