@@ -55,6 +55,7 @@ _FAILED = re.compile(
     r"undefined|unresolved|unexpected|timed? ?out|no such|invalid|\bwarning\b)",
     re.IGNORECASE,
 )
+_LINTED = re.compile(r"[\w./-]+:\d+(?::\d+)?:? (\S.{8,300}\([A-Za-z][\w-]{2,30}\))$")
 _NOT_TELLING = re.compile(
     r"^(?:Error: )?Exit code \d+$|^(?:npm ERR!|make(?:\[\d+\])?:) .*Error \d+|^=+|^-+$|^Traceback|"
     r"^\s*$|^\S+ \$ |^FAIL\s*$|errors? found$|\btask failed$",
@@ -178,8 +179,11 @@ def program(step: str) -> list[str]:
 
 
 def error_line(output: str) -> str:
-    """The line of an output that says what failed."""
+    """The line of an output that says what failed: first that of a linter, which names its rule."""
     lines = [line.strip() for line in output.splitlines()[:200]]
+    rule = next((found for line in lines if (found := _LINTED.match(line))), None)
+    if rule is not None:
+        return plain(rule[1])[:200]
     telling = [line for line in lines if len(line) > 5 and not _NOT_TELLING.search(line)]
     for line in telling:
         if _FAILED.search(line):

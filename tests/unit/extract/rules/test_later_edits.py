@@ -105,7 +105,9 @@ def test_a_reported_problem_is_no_title_as_if_it_were_still_there(store: SqliteS
     told = Told().ask("git fetch is run without a timeout and can hang for ever.")
     edit(told, "a_line\n", "b_line\n").answer("Done.")
     [note] = outcomes(extract(store, told))
-    assert note.title == "Fixed: Git fetch is run without a timeout and can hang for ever."
+    assert (
+        note.title == "Fixed: Git fetch is run without a timeout and can hang for ever (login.py)"
+    )
 
 
 def test_an_item_of_a_list_keeps_the_heading_that_it_needs() -> None:
