@@ -109,6 +109,12 @@ def family(step: str) -> str:
     return " ".join(words[:depth] + [word for word in words[depth:] if word.startswith("-")])
 
 
+def commits(call: ToolCall) -> bool:
+    """Whether a call made a commit, in a repository that it did not make for a trial."""
+    made = _GIT_COMMIT.search(call.command) is not None and not call.failed
+    return made and not _TRIAL.search(call.command)
+
+
 def commit_subject(call: ToolCall) -> str:
     """The subject of the commit that a call made; empty when it made none."""
     return commit_message(call)[0]
@@ -117,7 +123,7 @@ def commit_subject(call: ToolCall) -> str:
 def commit_message(call: ToolCall) -> tuple[str, str]:
     """Subject and body of the commit that a call made; both empty when it made none. A repository
     that the call itself makes is a trial's."""
-    if call.failed or not _GIT_COMMIT.search(call.command) or _TRIAL.search(call.command):
+    if not commits(call):
         return "", ""
     texts = [text for _, text in _given_texts(_MESSAGE, call.command[:8000])]
     subject, _, body = "\n\n".join(texts).strip().partition("\n")

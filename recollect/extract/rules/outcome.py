@@ -17,9 +17,7 @@ from recollect.extract.rules.commands import steps
 from recollect.extract.rules.prose import (
     Sentence,
     capitalised,
-    cut,
     plain,
-    sentences,
     with_short_paths,
 )
 from recollect.extract.rules.repairs import RepairedCommand, names_rule, repair_text, repair_title
@@ -38,10 +36,11 @@ from recollect.extract.rules.titles import (
     with_file,
 )
 from recollect.extract.rules.turns import Turn
+from recollect.extract.rules.user_words import ASKED, SAID, remarks, request
 from recollect.extract.rules.written_down import Message, plan_heading, plan_reasons, written_down
 
-ASKED, _SAID, _REFUSED, _BEFORE = "Asked: ", "User: ", "User, refusing an edit: ", "Before: "
-ASIDES = (ASKED, "User", ON_THE_WAY)  # before lines that are not of the answer
+_BEFORE = "Before: "
+ASIDES = (ASKED, SAID, ON_THE_WAY)  # before lines that are not of the answer
 # What may be or could be done: offered, not done.
 _HYPOTHETICAL = re.compile(
     r"\b(?:would|could|might|should|may|try|probably|likely)\b", re.IGNORECASE
@@ -202,49 +201,6 @@ def is_problem(turn: Turn) -> bool:
     if text.lstrip().lower().startswith("implement"):
         return False
     return bool(patterns.PROBLEM.search(text))
-
-
-def request(turn: Turn, told: frozenset[str] = frozenset()) -> str:
-    """What was asked for, in the user's words, on one line; empty when it says too little. `told`:
-    sentences that are no request, normalised."""
-    for text in (text for _, text in turn.prompts):
-        for sentence in sentences(text)[:6]:
-            sentence = patterns.FILLER.sub("", sentence)
-            if patterns.DOCUMENT.search(text[:200]) and patterns.DOCUMENT.match(sentence):
-                continue
-            if (told and normalised(sentence) in told) or quotes(turn, sentence):
-                continue
-            words = len(content_words(sentence))
-            if patterns.MERGES.match(sentence):
-                continue
-            if words >= 3 or (words == 2 and names(sentence)):
-                return cut(sentence, NOTE_MAKING.request_chars)
-    return ""
-
-
-def quotes(turn: Turn, sentence: str) -> bool:
-    """Whether a sentence of the user repeats the answer before it."""
-    words = normalised(sentence)
-    return words.count(" ") > 2 and words in normalised(turn.heard)
-
-
-def remarks(turn: Turn, told: frozenset[str] = frozenset()) -> list[str]:
-    """What the user said besides the request: in the prompt, and while refusing an edit."""
-    asked = request(turn, told)
-    found: list[str] = []
-    for _, text in turn.prompts:
-        many = len(text.split("\n")) > NOTE_MAKING.prompt_lines
-        if many or len(text) > NOTE_MAKING.prompt_chars or patterns.DOCUMENT.search(text):
-            continue
-        for sentence in sentences(text.strip().partition("\n\n")[0]):
-            bare = patterns.FILLER.sub("", sentence)
-            known = normalised(bare) in told or quotes(turn, bare)
-            if not known and cut(bare, NOTE_MAKING.request_chars) != asked:
-                found.append(_SAID + bare)
-    found = found[: NOTE_MAKING.remarks]
-    refusals = [one for call in turn.calls for one in sentences(call.refusing_words)]
-    found += [_REFUSED + one for one in refusals[: NOTE_MAKING.refusals]]
-    return [one for one in found if len(content_words(one)) >= NOTE_MAKING.title_words]
 
 
 def _work(

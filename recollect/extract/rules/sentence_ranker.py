@@ -54,7 +54,7 @@ _GOES_WRONG = re.compile(
 # What stands before a finding.
 _SEES = re.compile(
     r"\A(?:(?:i see|i found|found)(?: it| the (?:issue|bug|problem|cause))?(?: more clearly)?"
-    r"(?: now)?|so|ah|right)\s*[,.!:—–-]+\s*|\Aso\s+",
+    r"(?: now)?|you(?:'re| are) (?:absolutely )?right|so|ah|right|yes)\s*[,.!:—–-]+\s*|\Aso\s+",
     re.IGNORECASE,
 )
 # Thinking aloud, not a finding.
@@ -143,7 +143,8 @@ def _best_on_the_way(found: Sequence[RankedSentence]) -> list[Sentence]:
         leans = _SPEAKS.match(text) or patterns.LEANS.match(text) or patterns.UNSURE.search(text)
         leans = leans or _LOOKS.match(text)
         if one.keep >= NOTE_MAKING.sure and names(text) and not leans and not text.endswith(":"):
-            told.append((one.keep, replace(one.sentence, text=ON_THE_WAY + capitalised(text))))
+            marked = replace(one.sentence, text=ON_THE_WAY + capitalised(text), heading="")
+            told.append((one.keep, marked))
     least = sorted((keep for keep, _ in told), reverse=True)[: NOTE_MAKING.on_the_way]
     return [one for keep, one in told if keep >= least[-1]]
 

@@ -15,22 +15,19 @@ from recollect.extract.rules.commands import steps
 from recollect.extract.rules.later_edits import LACKS, LaterEdits
 from recollect.extract.rules.outcome import (
     ASIDES,
-    ASKED,
     TurnOutcome,
     is_problem,
     more_detail,
     outcome,
-    quotes,
-    remarks,
-    request,
 )
-from recollect.extract.rules.prose import Sentence, numbered, options, sentences, shortened
+from recollect.extract.rules.prose import Sentence, sentences
 from recollect.extract.rules.repairs import RepairedCommand, find_repairs
 from recollect.extract.rules.sentence_ranker import Meanings, RankedSentence, ranked
 from recollect.extract.rules.statements import statements_of
 from recollect.extract.rules.summary import TurnResult
 from recollect.extract.rules.titles import OFFERS
 from recollect.extract.rules.turns import ToolCall, Turn
+from recollect.extract.rules.user_words import not_chosen, quotes, words_of
 from recollect.extract.rules.written_down import Message, messages_of, plan_heading
 from recollect.work.paths import base
 
@@ -45,8 +42,10 @@ _CONCEDES = re.compile(
 _WRONG = re.compile(
     r"\b(?:bugs?|problems?|issues?|root causes?|fix(?:es)?|errors?)\b", re.IGNORECASE
 )
-_DIGIT = re.compile(r"(?<![\w.])\d(?![\w.]*\w)")
-_CHOICE = re.compile(r"\b(?:prefer\w*|which|options?|approach|or)\b", re.IGNORECASE)
+_ACCEPTS = re.compile(
+    r"(?:yes|yeah|yep|yup|sure|ok(?:ay)?|do (?:it|that|so|both)|go ahead|please do|sounds good)\b",
+    re.IGNORECASE,
+)
 _LOOK_AGAIN = re.compile(
     r"\b(?:check|look|validate|verify|review|read|think)\b.{0,80}\bagain\b|\bare you sure\b",
     re.IGNORECASE,
@@ -129,8 +128,14 @@ def _still_true(
     true: list[list[RankedSentence]] = []
     for at, part in enumerate(said):
         gone = None if turns[at].written() else edits.shown_code_edited(at, turns[at].answered)
+        taken = _accepted(turns, at)
         ended = [
-            (one, edits.outdated(at, one.text) or _followed_up(turns, at, one.sentence) or gone)
+            (
+                one,
+                edits.outdated(at, one.text)
+                or _followed_up(turns, at, one.sentence)
+                or (at + 1 if taken and LACKS.search(one.text) else gone),
+            )
             for one in part
             if not _taken_up(turns, at, one)
         ]
@@ -160,6 +165,14 @@ def _taken_up(turns: Sequence[Turn], at: int, one: RankedSentence) -> bool:
     if one.keep >= NOTE_MAKING.keep or done:
         return False
     return any(base(path) in one.text for turn in turns[at + 1 :] for path in turn.written())
+
+
+def _accepted(turns: Sequence[Turn], at: int) -> bool:
+    """Whether an answer that changed nothing offers something, which the next turn then does."""
+    if turns[at].written() or at + 1 == len(turns) or not turns[at + 1].works():
+        return False
+    asks = turns[at].answered.rstrip().endswith("?")
+    return asks and _ACCEPTS.match(turns[at + 1].asked.strip()) is not None
 
 
 def _misled(turns: Sequence[Turn], undone: Sequence[int | None], at: int) -> bool:
@@ -225,45 +238,18 @@ def _with_words(told: Sequence[TurnResult], told_by: dict[int, int]) -> list[Tur
     waiting: list[str] = []
     for at, one in enumerate(told):
         work = told_by.get(at, at)
-        waiting += _not_chosen(told[at - 1].turn.answered, one.turn.asked) if at else []
+        waiting += not_chosen(told[at - 1].turn.answered, one.turn.asked) if at else []
         if one.outcome is not None:
             spoken.setdefault(at, []).extend(waiting[-NOTE_MAKING.carried :])
             waiting = []
         elif work != at and told[work].outcome is not None:
-            spoken.setdefault(work, []).extend(_words(one.turn))
+            spoken.setdefault(work, []).extend(words_of(one.turn))
         else:
-            waiting += _words(one.turn)
+            waiting += words_of(one.turn)
     return [
         replace(one, outcome=more_detail(one.outcome, spoken.get(at, ()))) if one.outcome else one
         for at, one in enumerate(told)
     ]
-
-
-def _not_chosen(answer: str, asked: str) -> list[str]:
-    """Of the numbered options that an answer offered, those that the next prompt left."""
-    offered = options(answer) if answer.rstrip().endswith("?") else {}
-    numbers, words = set(map(int, _DIGIT.findall(asked))), set(content_words(asked))
-    asks = _CHOICE.search(sentences(answer)[-1]) if offered else None
-    if len(offered) < 2 or len(words) < 3 or "all" in asked.lower().split():
-        return []
-    if asked.count("\n") >= NOTE_MAKING.prompt_lines or len(numbered(answer)) > len(offered):
-        return []
-    if not numbers and (asks is None or patterns.contradicts(asked)):
-        return []
-    left = [
-        shortened(text, NOTE_MAKING.request_chars)
-        for number, text in offered.items()
-        if (number not in numbers if numbers else words.isdisjoint(content_words(text)))
-    ]
-    named = [one for one in left if one]
-    return [f"Offered, not chosen: {'; '.join(named)}"] if named else []
-
-
-def _words(turn: Turn) -> list[str]:
-    """What the user said, if it is enough to be understood alone."""
-    asked = request(turn)
-    enough = len(content_words(asked)) >= NOTE_MAKING.title_words - 1
-    return [*([ASKED + asked] if enough else []), *remarks(turn)]
 
 
 def _without_replaced(told: Sequence[TurnResult]) -> list[TurnResult]:

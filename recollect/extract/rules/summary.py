@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
-from recollect.extract.rules.commands import commit_subject, error_line
-from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore, request
+from recollect.extract.rules.commands import commit_subject, commits, error_line
+from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore
 from recollect.extract.rules.prose import cut, lines, sentences, shortened
 from recollect.extract.rules.sentence_ranker import RankedSentence
 from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.titles import as_title
 from recollect.extract.rules.turns import Turn
+from recollect.extract.rules.user_words import request
 from recollect.extract.rules.written_down import plan_heading
 from recollect.work import commands
 from recollect.work.commands import first_error
@@ -157,13 +158,13 @@ class Summary:
 def summary(told: Sequence[TurnResult]) -> Summary | None:
     """None when nothing was committed, edited or noted."""
     told = told[-MOST_TURNS:]
-    commits = [one for result in reversed(told) for one in reversed(_commits(result))]
+    subjects = [one for result in reversed(told) for one in reversed(_commits(result))]
     headings = [one for result in reversed(told) if (one := _plan_heading(result))]
     notes, found = _notes(told, _done_in), _notes(told, _found_in)
-    named = _first(commits, headings, notes, found, _edited(told))
+    named = _first(subjects, headings, notes, found, _edited(told))
     if not named:
         return None
-    done = _once([named, *commits, *notes])[1:]
+    done = _once([named, *subjects, *notes])[1:]
     files = dict.fromkeys(path for one in told for path in one.turn.written())
     return Summary(
         title=named,
@@ -174,7 +175,7 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
         questions=tuple(_items(questions(told[-1].turn.answered))),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
-        all_done=tuple(_once([*commits, *notes])),
+        all_done=tuple(_once([*subjects, *notes])),
         left=tuple(_items(_left_open(told)))[:MOST_LEFT],
     )
 
@@ -186,7 +187,8 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
     found = _not_committed(told)
     for at, one in enumerate(told):
         later = [text for two in told[at + 1 :] for text in (two.request, _title(two))]
-        asks = one.request.endswith("?") or any(call.refused for call in one.turn.calls)
+        asks = one.request.endswith("?") and not one.turn.calls
+        asks = asks or any(call.refused for call in one.turn.calls)
         asks = one.request != "" if one is told[-1] else asks
         if asks and not one.turn.answers and not _covered(one.request, later, 0.75):
             found.append(f"not answered: {one.request}")
@@ -214,20 +216,15 @@ def _not_committed(told: Sequence[TurnResult]) -> list[str]:
     """The files that were written since the last commit of a session that commits, or whose last
     answer offers to."""
     files: dict[str, None] = {}
-    commits = _COMMIT.search(told[-1].turn.answered[-200:]) is not None
+    wanted = _COMMIT.search(told[-1].turn.answered[-200:]) is not None
     for one in told:
-        made = any(map(commit_subject, one.turn.commands()))
-        commits = commits or made
-        source = one.turn.first.event.source
-        root = source.root or source.project_path or ""
-        files = (
-            {}
-            if made
-            else files | {base(path): None for path in one.turn.written() if path.startswith(root)}
-        )
+        made = any(map(commits, one.turn.commands()))
+        wanted = wanted or made
+        written = one.turn.written() if one.turn.works() and not made else ()
+        files = {} if made else files | dict.fromkeys(map(base, written))
     names = list(files)
     more = f" and {len(names) - 3} more files" if len(names) > 3 else ""
-    return [f"not committed: {', '.join(names[:3])}{more}"] if names and commits else []
+    return [f"not committed: {', '.join(names[:3])}{more}"] if names and wanted else []
 
 
 def _commits(one: TurnResult) -> list[str]:

@@ -163,7 +163,7 @@ def with_file(title: str, files: Sequence[str]) -> str:
 def stated_order(asked: str, project: str) -> str:
     """What was asked for, if it says enough and is an order. Of something wrong that was reported:
     that it was fixed."""
-    remark = patterns.NO_ORDER.search(asked) or narrates(asked)
+    remark = patterns.NO_ORDER.search(asked) or narrates(asked) or _CONDITION.match(asked)
     if remark or asked.endswith("…") or len(content_words(asked)) < 4:
         return ""
     title = as_title(asked, project)
