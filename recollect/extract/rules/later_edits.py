@@ -70,6 +70,8 @@ class TurnEdits:
     names_removed: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)  # names of files
     edited: set[str] = field(default_factory=set)  # the lines that edits replaced, changed or not
+    names_edited: set[str] = field(default_factory=set)  # the names in them
+    files: set[str] = field(default_factory=set)  # names of files that were written
     takes_back: list[str] = field(default_factory=list)  # git commands
     wrote: bool = False
 
@@ -122,8 +124,8 @@ class LaterEdits:
         """Whether one of the next turns edited what an answer is about."""
         named, files = code_names(answer), {base(name) for name in _FILE.findall(answer)}
         return any(
-            not files.isdisjoint(base(path) for path, _ in one.added | one.removed)
-            or len(named & _names_in(one.edited)) >= NOTE_MAKING.names_edited
+            not files.isdisjoint(one.files)
+            or len(named & one.names_edited) >= NOTE_MAKING.names_edited
             for one in self._turns[at + 1 : at + 1 + NOTE_MAKING.followed_up]
         )
 
@@ -212,9 +214,11 @@ def _edits(turn: Turn, whole: dict[str, frozenset[str]]) -> TurnEdits:
             continue
         found.wrote = True
         path = call.files[0] if call.files else ""
+        found.files.add(base(path))
         for old, new in edited_text.changes(call.input):
             before, after = _lines(old), _lines(new)
             found.edited |= before
+            found.names_edited |= _names_in(before)
             known = bool(old)
             if not old:
                 before, known = whole.get(path, frozenset()), path in whole

@@ -84,7 +84,8 @@ def ranked(turn: Turn, meanings: Meanings = lambda texts: ()) -> list[RankedSent
     main = _ranked(turn, _told_at_the_end(turn)[:MOST_SENTENCES], meanings)
     rows = [one for one in table_rows(turn.answered) if len(content_words(one.text)) >= _FULL]
     aside = [one for one in rows if names(one.text)][:MOST_ROWS]
-    aside += _best_on_the_way(_ranked(turn, _found_on_the_way(turn), meanings))
+    # By form alone: there may be many, and what they mean costs most.
+    aside += _best_on_the_way(_ranked(turn, _found_on_the_way(turn), lambda texts: ()))
     return [*main, *(RankedSentence(one, NOTE_MAKING.aside, 0.0, aside=True) for one in aside)]
 
 

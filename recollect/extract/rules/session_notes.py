@@ -6,10 +6,11 @@ back, replaced or made untrue later.
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from recollect.core.tuning import NOTE_MAKING
-from recollect.extract.normalised_text import content_words, normalised
+from recollect.extract.normalised_text import content_words
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import steps
 from recollect.extract.rules.later_edits import LACKS, LaterEdits
@@ -27,7 +28,7 @@ from recollect.extract.rules.statements import statements_of
 from recollect.extract.rules.summary import TurnResult
 from recollect.extract.rules.titles import OFFERS
 from recollect.extract.rules.turns import ToolCall, Turn
-from recollect.extract.rules.user_words import not_chosen, quotes, words_of
+from recollect.extract.rules.user_words import not_chosen, quoted, words_of
 from recollect.extract.rules.written_down import Message, messages_of, plan_heading
 from recollect.work.paths import base
 
@@ -126,7 +127,11 @@ def _still_true(
     before it and is no longer so because of it."""
     before: list[list[RankedSentence]] = [[] for _ in turns]
     true: list[list[RankedSentence]] = []
+    edited: list[set[str]] = [set() for _ in turns]  # files that later turns wrote
+    for at in range(len(turns) - 2, -1, -1):
+        edited[at] = edited[at + 1] | set(map(base, turns[at + 1].written()))
     for at, part in enumerate(said):
+        following = turns[at + 1] if at + 1 < len(turns) else None
         gone = None if turns[at].written() else edits.shown_code_edited(at, turns[at].answered)
         taken = _accepted(turns, at)
         ended = [
@@ -137,7 +142,7 @@ def _still_true(
                 or (at + 1 if taken and LACKS.search(one.text) else gone),
             )
             for one in part
-            if not _taken_up(turns, at, one)
+            if not _taken_up(following, edited[at], one)
         ]
         over = [(one, by) for one, by in ended if by is not None and one.keep >= NOTE_MAKING.keep]
         left = [one for one, by in ended if by is None]
@@ -156,15 +161,13 @@ def _still_true(
     return true, best
 
 
-def _taken_up(turns: Sequence[Turn], at: int, one: RankedSentence) -> bool:
+def _taken_up(following: Turn | None, edited: AbstractSet[str], one: RankedSentence) -> bool:
     """Whether the user quotes a sentence next, which is then talked about; or it is a detail about
-    a file that was edited again."""
-    if at + 1 < len(turns) and quotes(turns[at + 1], one.text):
-        return normalised(one.text) in normalised(turns[at + 1].asked[:3_000])
+    a file that was `edited` again."""
+    if following is not None and quoted(following, one.text):
+        return True
     done = patterns.DONE_FIRST.match(one.text.rpartition(": ")[2])
-    if one.keep >= NOTE_MAKING.keep or done:
-        return False
-    return any(base(path) in one.text for turn in turns[at + 1 :] for path in turn.written())
+    return one.keep < NOTE_MAKING.keep and not done and any(name in one.text for name in edited)
 
 
 def _accepted(turns: Sequence[Turn], at: int) -> bool:

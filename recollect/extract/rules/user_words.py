@@ -4,6 +4,7 @@ In: a turn, and the answer before it. Out: lines for a note, each marked as what
 """
 
 import re
+from functools import lru_cache
 
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, names, normalised
@@ -40,7 +41,17 @@ def request(turn: Turn, told: frozenset[str] = frozenset()) -> str:
 def quotes(turn: Turn, sentence: str) -> bool:
     """Whether a sentence of the user repeats the answer before it."""
     words = normalised(sentence)
-    return words.count(" ") > 2 and words in normalised(turn.heard)
+    return words.count(" ") > 2 and words in _bare(turn.heard)
+
+
+@lru_cache(maxsize=64)
+def _bare(text: str) -> str:
+    return normalised(text)
+
+
+def quoted(turn: Turn, sentence: str) -> bool:
+    """Whether the user repeats a sentence of the answer before."""
+    return quotes(turn, sentence) and normalised(sentence) in _bare(turn.asked)
 
 
 def remarks(turn: Turn, told: frozenset[str] = frozenset()) -> list[str]:

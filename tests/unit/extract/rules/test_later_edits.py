@@ -170,5 +170,5 @@ def test_what_an_answer_offers_at_the_end_is_open(store: SqliteStore) -> None:
     told = edit(Told().ask("mend the harness"), "a_line\n", "b_line\n")
     told.answer("Changed `make_id()` in test.sh to plain ids.\n\nWant me to commit these changes?")
     [summary] = records(extract(store, told), kind="summary")
-    assert "Open: offered: commit these changes" in summary.summary
+    assert "Open: not committed: login.py" in summary.summary
     assert "Open: offered: commit these changes." in summary.detail
