@@ -95,7 +95,6 @@ def count_tokens(text: str) -> int:
     return total
 
 
-_C = "[^aeiou]"  # a consonant
 _V = "[aeiouy]"  # a vowel
 _CS = "[^aeiou][^aeiouy]*"
 _VS = "[aeiouy][aeiou]*"

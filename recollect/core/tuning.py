@@ -53,10 +53,10 @@ class Priors:
 
     importance: float = entry(0.10, 0, 0.3, "importance 1 to 10 becomes 0.92 to 1.10")
     confidence: float = entry(0.20, 0, 0.5, "confidence 0 to 1 becomes 0.8 to 1")
-    knowledge: float = entry(0.05, 0, 0.2, "more for everything but turns")
+    derived: float = entry(0.05, 0, 0.2, "more for everything but turns")
     access: float = entry(0.02, 0, 0.1, "more for what was used before")
     recency: float = entry(0.03, 0, 0.1, "more for what is new")
-    recent_hours: float = entry(168, 24, 720, "how long something is new: a week, as in the seeds")
+    recent_hours: float = entry(168, 24, 720, "how long something is new: a week")
     drifted: float = entry(0.95, 0.5, 1, "its files have changed since")
     orphaned: float = entry(0.85, 0.3, 1, "its files are gone")
     ended: float = entry(0.5, 0.1, 1, "a belief that does not hold: ended, proposed, outdated")
@@ -67,9 +67,9 @@ class GraphWeights:
     """What a fact on the graph walk is worth to the memories it came from."""
 
     base: float = entry(0.05, 0, 0.5, "a fact that shares no word with the prompt")
-    step_penalty: float = entry(0.15, 0, 1, "per step; the seed's 0.5 lost the second step")
-    least_confidence: float = entry(0.3, 0, 0.9, "the seed's: a less certain edge is not followed")
-    rrf_bonus: float = entry(0.02, 0, 0.1, "the seed's bonus in rank fusion")
+    step_penalty: float = entry(0.15, 0, 1, "per step; with 0.5 the second step was lost")
+    least_confidence: float = entry(0.3, 0, 0.9, "a less certain edge is not followed")
+    rrf_bonus: float = entry(0.02, 0, 0.1, "bonus in rank fusion")
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,13 @@ class Floor:
 
 @dataclass(frozen=True)
 class StartWeights:
-    """What matters at the start of a session, when there is no question yet."""
+    """What matters at the start of a session, when there is no question yet. The four parts and
+    their weights are those of the original design."""
 
-    recency: float = entry(0.40, 0, 1, "the seeds'")
-    frequency: float = entry(0.20, 0, 1, "the seeds': how common its files and concepts are")
-    semantic: float = entry(0.25, 0, 1, "the seeds'")
-    decay: float = entry(0.15, 0, 1, "the seeds': changed files, never used")
+    recency: float = entry(0.40, 0, 1, "how new it is")
+    frequency: float = entry(0.20, 0, 1, "how common its files and concepts are")
+    semantic: float = entry(0.25, 0, 1, "likeness to the session's directory and branch")
+    decay: float = entry(0.15, 0, 1, "changed files, never used")
     fade_hours: float = entry(168, 24, 720, "age at which recency is 1/e")
     unread_days: float = entry(14, 1, 90, "a memory not used for longer sinks")
     unread_fade_days: float = entry(90, 10, 365, "and after this many more it has sunk fully")
@@ -130,6 +131,7 @@ class WorkFiles:
     search: float = entry(0.7, 0, 4, "vote for a file in which it searched")
     run: float = entry(0.7, 0, 4, "vote for a file that its command named")
     name_weight: int = entry(2, 1, 6, "a word of a file's name counts as this many of its folders")
+    most_share: float = entry(0.25, 0, 1, "of the known files of a project so many are told")
     rare_share: float = entry(0.08, 0, 1, "a name that more sessions hold tells nothing")
     rare_sessions: int = entry(3, 1, 10, "but one in so few is never too common")
     command_sessions: int = entry(2, 1, 5, "one session's command may be for that session alone")
@@ -168,6 +170,7 @@ class Notes:
     unasked: float = entry(-2.0, -10, 0, "the prompt names the thing, and nothing of the fact")
     idle_thing: float = entry(-4.0, -10, 0, "the same, when it only carries the conversation on")
     speak: float = entry(0.35, 0, 1, "a line must be as likely as this")
+    sure: float = entry(0.9, 0, 1, "of two that are likelier than this, a belief comes first")
     is_idle: float = entry(0.5, 0, 1, "no turn is told to a prompt that is likelier idle than this")
     turn: float = entry(0.95, 0, 1, "and a turn, unless the past is asked for, as this")
     turn_by_words: float = entry(0.7, 0, 1, "the same where there are no vectors")
@@ -228,9 +231,10 @@ class CosineScale:
 
 @dataclass(frozen=True)
 class HintThresholds:
-    """When a hint names the belief that a prompt may change."""
+    """When an agent is asked to record what a prompt may have changed."""
 
-    related: float = entry(0.33, 0, 1, "its score in the search for the prompt")
+    related: float = entry(0.33, 0, 1, "the score from which a hint names a belief")
+    tools_hours: float = entry(24, 0, 720, "how long ago the project's agents had our tools")
 
 
 @dataclass(frozen=True)

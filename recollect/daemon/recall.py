@@ -58,7 +58,7 @@ class RecallParts:
             ended=self.ended,
             rules=self.rules,
         )
-        self.hints = Hints(runtime.visible_store, settings, clock, runtime.mcp_clients.since)
+        self.hints = Hints(runtime.visible_store, settings, clock, runtime.mcp_clients.present)
         self.recall_now = Recall(
             sources, self.receipts, runtime.counters, runtime.plugins.left_out, self.hints
         )

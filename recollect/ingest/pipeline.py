@@ -24,7 +24,7 @@ from recollect.core.clock import Clock
 from recollect.core.projects import ProjectPlace
 from recollect.core.values import Arrival, Event, EventSource, StoredEvent
 from recollect.hosts import hooks
-from recollect.hosts.payloads import Capture, EventDraft, Payload
+from recollect.hosts.payloads import Capture, EventDraft, Payload, Wants
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.origins import (
@@ -387,10 +387,9 @@ class Pipeline:
         captured = taken.captured
         recalled = Recalled()
         if captured.wants is not None and (fresh or not captured.drafts):
-            ran = _command_of(fresh) if captured.wants == "tool" else ""
             question = RecallQuestion(
                 trigger=captured.wants,
-                text=ran or privacy.scrub(captured.query).text,
+                text=_stored_text(fresh, captured.wants) or privacy.scrub(captured.query).text,
                 namespaces=(taken.namespace, projects.namespace(self._actor)),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
@@ -483,12 +482,12 @@ class Pipeline:
 
     def _scrubbed(self, event: Event) -> Event:
         """An event with every text scrubbed, including session name and path."""
-        clean = self._clean_tree(msgspec.to_builtins(event, builtin_types=(datetime,)))
-        kept = {"event_id": event.event_id, "namespace": event.namespace, "body": None}
         body = self._scrubbed_body(event.body, event.kind, event.session_id)
-        return msgspec.structs.replace(
-            values.convert(Event, clean | kept | {"body": msgspec.to_builtins(body)}), body=body
-        )
+        tree = msgspec.to_builtins(event, builtin_types=(datetime,))
+        del tree["body"]  # else what is removed from it would be counted twice
+        kept = {"event_id": event.event_id, "namespace": event.namespace}
+        clean = self._clean_tree(tree) | kept | {"body": msgspec.to_builtins(body)}
+        return msgspec.structs.replace(values.convert(Event, clean), body=body)
 
     def _clean_tree(self, tree: Any) -> Any:
         scrubbed = privacy.scrub_tree(tree)
@@ -507,10 +506,12 @@ def _check_size(event: Event) -> None:
         )
 
 
-def _command_of(arrivals: Sequence[Arrival]) -> str:
-    """What a tool ran, as it was stored: without secrets."""
-    body = arrivals[0].event.body
-    data = body.data if isinstance(body, values.JsonBody) else None
+def _stored_text(fresh: Sequence[Arrival], wants: Wants) -> str:
+    """What was asked or what a tool ran, as it was stored: without secrets."""
+    body = fresh[0].event.body if fresh else None
+    if isinstance(body, values.TextBody) and wants == "prompt":
+        return body.content
+    data = body.data if isinstance(body, values.JsonBody) and wants == "tool" else None
     command = data.get("command") if isinstance(data, dict) else None
     return command if isinstance(command, str) else ""
 

@@ -1,7 +1,7 @@
 """The text of a brief: lines in a long and a short form, fitted into a budget, inside the fence.
 
 In: the lines to tell. Out: their texts and the whole brief. There are two layouts: the brief that a
-hook gives, and the seeds' sections for whoever asks explicitly. The fence begins and ends with a
+hook gives, and sections with headings for whoever asks explicitly. The fence begins and ends with a
 mark of ours; in it nothing else looks like one, nor like the marks of a host or of a model's chat
 template. The mark has square brackets, because Gemini CLI and Qwen Code escape angle brackets.
 `parse` gives back exactly what was fenced.

@@ -58,10 +58,12 @@ class EmbeddingStats(Value, frozen=True, kw_only=True):
 
 
 def all_projects(runtime: ServiceRuntime) -> tuple[ProjectLine, ...]:
-    """Every project with its counts, the most recent first; the global one last."""
+    """Every project with its counts, the most recent first; the global one last. The project of
+    the proofs is nobody's."""
     known = sorted(runtime.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
     names = project_names(runtime)
-    lines = [_line(runtime, one, names) for one in known]
+    proofs = projects.canonical(runtime.settings.path(projects.PROOF))
+    lines = [_line(runtime, one, names) for one in known if proofs not in one.roots]
     return (*lines, _global_line(runtime))
 
 

@@ -7,6 +7,7 @@ however many calls it made: a row per call would be a log, not a memory.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 
 from recollect.core.kinds import ObservationType
 from recollect.core.tuning import NOTE_MAKING
@@ -235,7 +236,7 @@ def _work(
     caused = is_problem(turn) and any(patterns.CAUSE.search(one.text) for one in kept)
     return _outcome(
         turn,
-        "error" if caused else "tool_use",
+        "error" if caused or _was_broken(turn, mended) else "tool_use",
         "file-write" if written else "command",
         title if subject else with_file(title, written),
         kept,
@@ -248,6 +249,14 @@ def _work(
         more=more,
         words=words,
     )
+
+
+def _was_broken(turn: Turn, mended: Sequence[RepairedCommand]) -> bool:
+    """Whether a command that was mended had failed before this turn wrote anything: then mending it
+    is what the turn was about."""
+    after = dropwhile(lambda call: call.tool_class != "file-write" or call.failed, turn.calls)
+    own = {call.event_id for call in after}
+    return any(one.event_ids[0] not in own for one in mended)
 
 
 def _finding(
@@ -410,10 +419,10 @@ def is_chore(
     turn: Turn, kept: Sequence[RankedSentence], repairs: Sequence[RepairedCommand] = ()
 ) -> bool:
     """Whether a turn only kept house: it formatted, linted, corrected a comment."""
-    if patterns.CHORE.match(patterns.FILLER.sub("", turn.asked.strip())):
-        return len(turn.answered) < NOTE_MAKING.chore_answer or not kept
     if repairs and not all(patterns.TIDYING.search(one.command) for one in repairs):
         return False
+    if patterns.CHORE.match(patterns.FILLER.sub("", turn.asked.strip())):
+        return len(turn.answered) < NOTE_MAKING.chore_answer or not kept
     short = len(turn.answered) < NOTE_MAKING.chore_answer
     return short and bool(patterns.CHORE_ANSWER.search(turn.answered))
 

@@ -438,14 +438,16 @@ def test_a_body_above_the_cap_is_refused_by_the_api(pipeline: Pipeline) -> None:
         pipeline.event(event("x" * (1 << 20)), "d")
 
 
-def test_a_secret_in_any_field_of_an_event_is_removed(
-    pipeline: Pipeline, store: SqliteStore
+def test_a_secret_in_any_field_of_an_event_is_removed_and_counted_once(
+    pipeline: Pipeline, store: SqliteStore, counters: Counters
 ) -> None:
     secret = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     pipeline.event(event(f"key {secret}", session_id=f"s-{secret}", content_hash=secret), "d")
     (row,) = stored(store)
     assert secret not in str(row)
     assert "[REDACTED" in row.event.body.content and "[REDACTED" in row.event.session_id
+    removed = [n for name, n in counters.totals().items() if name.startswith("secrets removed")]
+    assert removed == [3]
 
 
 def test_a_secret_directory_is_the_same_project_whether_the_daemon_or_the_spool_scrubbed_it(
