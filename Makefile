@@ -86,7 +86,7 @@ bench: setup browser
 	$(BIN)/python -m tests.browser.scale
 	$(BIN)/python -m tests.bench.postgres
 	$(BIN)/python -m tests.bench.extraction $(if $(wildcard $(BENCH_DATA)/sessions),--sessions $(BENCH_DATA)/sessions,)
-	$(BIN)/python -m tests.bench.statements
+	$(BIN)/python -m tests.bench.statements $(wildcard $(BENCH_DATA)/blind/*.json)
 	$(BIN)/python -m tests.bench.knowledge
 	$(BIN)/python -m tests.bench.end_to_end --words
 	$(if $(wildcard $(BENCH_DATA)/sessions),$(BIN)/python -m tests.bench.history --data $(BENCH_DATA),)

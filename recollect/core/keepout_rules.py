@@ -6,6 +6,7 @@ hook asks here before it spools. A project's file is data, never code; one that 
 understood keeps the project out, with a warning.
 """
 
+import errno
 import fnmatch
 import os
 import stat
@@ -126,6 +127,8 @@ class ProjectRulesReader:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return None  # no such directory can exist
             return ProjectRules(broken=f"it cannot be opened ({error.strerror})")
         try:
             about = os.fstat(fd)

@@ -22,7 +22,7 @@ from recollect.capture.frames import Frame
 from recollect.core import errors, ids, projects, values
 from recollect.core.clock import Clock
 from recollect.core.projects import ProjectPlace
-from recollect.core.values import Arrival, Event, EventSource, StoredEvent
+from recollect.core.values import Arrival, Event, EventSource, SessionStatus, StoredEvent
 from recollect.hosts import hooks
 from recollect.hosts.payloads import Capture, EventDraft, Payload, Wants
 from recollect.ingest.counters import Counters
@@ -317,13 +317,13 @@ class Pipeline:
             came = [(arrival, next(outcomes)) for arrival in taken.arrivals]
             taken.refused = any(outcome.status == "conflict" for _, outcome in came)
             news.append([arrival for arrival, outcome in came if outcome.status == "stored"])
-        ended = dict.fromkeys(
-            (taken.namespace, taken.session_id)
-            for taken in group
-            if taken.captured.signal == "session-end"
-        )
-        if ended:
-            self._store.sessions.end(list(ended), "completed", self._clock.now())
+        ended: dict[SessionStatus, dict[tuple[str, str], None]] = {}
+        for taken in group:
+            if taken.captured.signal == "session-end":
+                status: SessionStatus = "failed" if taken.captured.session_failed else "completed"
+                ended.setdefault(status, {})[taken.namespace, taken.session_id] = None
+        for status, sessions in ended.items():
+            self._store.sessions.end(list(sessions), status, self._clock.now())
         return news
 
     def _notify(self, taken: "_ReadFrame", fresh: Sequence[Arrival]) -> None:

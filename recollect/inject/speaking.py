@@ -150,7 +150,8 @@ def _changes(belief: Record, note: Record, likeness: Likeness) -> bool:
     new, old = ending_pairs.read(belief.title), ending_pairs.read(note.title)
     if new.words.isdisjoint(old.words):
         return False
-    score = ending_pairs.score(new, old, likeness(belief, note))
+    changes = ending_pairs.change(belief.title, None)
+    score = ending_pairs.score(new, old, likeness(belief, note), changes)
     return ending_pairs.shares([score])[0] >= ENDINGS.clear
 
 
