@@ -220,7 +220,7 @@ class Namespaces:
     def locate(self, directory: str) -> tuple[ProjectPlace, str | None]:
         """Where work happens, and the path as it may be stored. A path that holds something
         private is stored without it and belongs to the global project."""
-        if not directory or not directory.startswith("/"):
+        if not directory or not os.path.isabs(directory):
             return ProjectPlace(), None
         shown = privacy.scrub(directory).text[:2048]
         if shown != directory or "\0" in directory or "[REDACTED" in directory:
