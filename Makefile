@@ -93,7 +93,7 @@ bench: setup browser
 	$(BIN)/python -m tests.browser.scale
 	$(BIN)/python -m tests.bench.postgres
 	$(BIN)/python -m tests.bench.extraction $(if $(wildcard $(BENCH_DATA)/sessions),--sessions $(BENCH_DATA)/sessions,)
-	$(BIN)/python -m tests.bench.statements
+	$(BIN)/python -m tests.bench.statements $(wildcard $(BENCH_DATA)/blind/*.json)
 	$(BIN)/python -m tests.bench.knowledge
 	$(BIN)/python -m tests.bench.end_to_end --words
 	$(if $(wildcard $(BENCH_DATA)/sessions),$(BIN)/python -m tests.bench.history --data $(BENCH_DATA),)
@@ -103,9 +103,10 @@ bench: setup browser
 	@test -d $(BENCH_DATA) || echo "Only the small set that ships was measured: the public ones belong in $(BENCH_DATA)."
 
 # The real agents from npm, pointed at a fake model on this machine, captured and uninstalled again.
-# They are kept in /var/tmp/recollect-clients (about 2 GB). HOSTS="codex gemini" for some of them.
+# They are kept in /var/tmp/recollect-clients (about 2 GB). HOSTS="codex gemini" for some of them,
+# WRITE=--write to put what was seen into docs/reference/clients.md.
 clients: setup
-	$(BIN)/python -m tests.clients.run $(HOSTS)
+	$(BIN)/python -m tests.clients.run $(WRITE) $(HOSTS)
 	$(BIN)/python -m tests.clients.plugins $(HOSTS)
 
 # Attacks and crashes for longer: make torture MINUTES=30. TABLE=file keeps what came of it.

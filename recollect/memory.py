@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from recollect.service.report import Report
     from recollect.service.search import SearchAnswer
     from recollect.service.sessions import ConversationPage, Resume, SessionDetail
-    from recollect.service.write import Added, Changed, Deleted, Undone
+    from recollect.service.undo import Undone
+    from recollect.service.write import Added, Changed, Deleted
 
 __all__ = ["Memory", "NotRunning", "Refused"]
 
@@ -253,7 +254,7 @@ class Memory:
 
     def undo(self, op_id: str | None = None, *, project: str | None = None) -> "Undone":
         """Take an operation back; without an id, the newest of the project."""
-        from recollect.service.write import Undone
+        from recollect.service.undo import Undone
 
         if op_id:
             return _as(Undone, self._ask("POST", f"/api/operations/{_part(op_id)}/undo"))

@@ -149,8 +149,9 @@ def commands() -> str:
         "A verb is an act (`search`); a thing with several acts is a noun with verbs (`backup",
         "create`). Lists are `list`, one of them is `show NAME`. Everywhere: `-p`/`--project`,",
         "`-n`/`--limit`, `--since`, `--until` and `--as-of`, `--json`, `-y`/`--yes`, `--dry-run`,",
-        "`--help`. Exit codes: 0 success, 1 failure, 2 wrong call. Colour only on a terminal,",
-        "never with `NO_COLOR`. Completion: `recollect completion bash|zsh|fish`.",
+        "`--help`. Exit codes: 0 success, 1 failure (also an unknown id), 2 wrong call. Colour",
+        "only on a terminal, never with `NO_COLOR`. Completion: `recollect completion",
+        "bash|zsh|fish`.",
     ]
     for heading, group in HEADINGS.items():
         lines += ["", f"**{heading}**", "", "| command | what it does |", "|---|---|"]

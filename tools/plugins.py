@@ -103,8 +103,10 @@ def _codex(folder: Path) -> None:
     root = "${PLUGIN_ROOT}"
     _hooks(plugin, "codex", root)
     # Codex starts a plugin's server in the plugin's folder.
-    server = {"command": "./recollect.sh", "args": ["mcp"], "cwd": "."}
-    server |= {"startup_timeout_sec": SERVER_TIMEOUT_S}
+    server = {
+        "command": "./recollect-hook.sh", "args": ["mcp"], "cwd": ".",
+        "startup_timeout_sec": SERVER_TIMEOUT_S,
+    }  # fmt: skip
     _json(plugin / ".mcp.json", {"mcpServers": {SERVER: server}})
     _command(plugin / "skills" / NAME / "SKILL.md", "codex")
     # It drops an answer with a message to the user; what it takes reaches the model.
@@ -127,7 +129,7 @@ def _manifest() -> dict[str, Any]:
 
 
 def _server(root: str) -> dict[str, Any]:
-    return {"command": f"{root}/recollect.sh", "args": ["mcp"]}
+    return {"command": f"{root}/recollect-hook.sh", "args": ["mcp"]}
 
 
 def _context() -> Context:
@@ -141,7 +143,7 @@ def _hooks(plugin: Path, host: str, root: str) -> None:
     written = [json.loads(one.put(None) or b"{}") for one in pieces if one.path.endswith(".json")]
     hooks = next(one["hooks"] for one in written if "hooks" in one)
     text = json.dumps({"hooks": hooks}, indent=2)
-    command = json.dumps(f'"{root}/recollect.sh"')[1:-1]
+    command = json.dumps(f'"{root}/recollect-hook.sh"')[1:-1]
     _write(plugin / "hooks" / "hooks.json", text.replace(MARKER, command) + "\n")
 
 
@@ -154,7 +156,7 @@ def _command(path: Path, host: str) -> None:
 
 def _script(plugin: Path, own: str, answer: dict[str, Any]) -> None:
     text = SCRIPT.replace("@own@", own).replace("@missing@", MISSING)
-    path = plugin / "recollect.sh"
+    path = plugin / "recollect-hook.sh"
     _write(path, text.replace("@answer@", json.dumps(answer)))
     path.chmod(0o755)
 

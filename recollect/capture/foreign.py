@@ -97,7 +97,7 @@ class _Cut(NamedTuple):
 
 def strip_foreign(text: str) -> str:
     """The text without any known block."""
-    text = _without_hint(text)
+    text = _HINT_LINE.sub("", text) if HINT in text else text
     if "<" not in text and "[recollect " not in text:
         return text
     return _without_own_rest(_without(text, list(_cuts(text, own_only=False))))
@@ -105,14 +105,10 @@ def strip_foreign(text: str) -> str:
 
 def strip_own(text: str) -> str:
     """The text without what Recollect injected; everything else stays as it is."""
-    text = _without_hint(text)
+    text = _HINT_LINE.sub("", text) if HINT in text else text
     if "<recollect id=" not in text and "[recollect " not in text:
         return text
     return _without_own_rest(_without(text, list(_cuts(text, own_only=True))))
-
-
-def _without_hint(text: str) -> str:
-    return _HINT_LINE.sub("", text) if HINT in text else text
 
 
 def _cuts(text: str, *, own_only: bool) -> Iterator[_Cut]:

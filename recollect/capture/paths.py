@@ -30,7 +30,7 @@ def data_directory(program: str = "") -> str:
 
 
 def user_home() -> str:
-    """$HOME; else what the system knows of this user; else the root, where nothing will be."""
+    """$HOME; else the home that the system has for this user; else the root directory."""
     if sys.platform == "win32":
         return os.environ.get("USERPROFILE", "")
     home = os.environ.get("HOME", "")

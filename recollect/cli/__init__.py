@@ -92,7 +92,7 @@ Usage: recollect COMMAND [OPTIONS]
 {commands}
 
 `recollect COMMAND --help` explains a command; `recollect --version` prints the version.
-Exit codes: 0 success, 1 failure, 2 wrong call.
+Exit codes: 0 success, 1 failure (also an unknown id), 2 wrong call.
 Data directory: ~/.recollect (RECOLLECT_HOME changes it).
 """
 

@@ -63,8 +63,13 @@ def list_command(as_json: bool) -> None:
         none = "There is no backup yet. Make one: recollect backup create"
         click.echo(ON_SERVER if chosen.store else none)
     else:
+        click.echo(f"In {chosen.path('backups')}:")
         rows = [
-            [f"{one['made_at']:%Y-%m-%d %H:%M:%S}", f"{one['bytes'] / 1e6:.1f} MB", one["path"]]
+            [
+                f"{one['made_at']:%Y-%m-%d %H:%M:%S}",
+                f"{one['bytes'] / 1e6:.1f} MB",
+                os.path.basename(one["path"]),
+            ]
             for one in items
         ]
         print_table(["Made", "Size", "File"], rows)

@@ -21,6 +21,7 @@ from recollect.cli.run import print_error
 from recollect.client import Client
 from recollect.core import ids, oslayer, settings
 from recollect.core.errors import RecollectError
+from recollect.core.projects import DEMO, canonical
 from recollect.core.settings import Settings
 
 TURN: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -64,7 +65,7 @@ def show(chosen: Settings) -> None:
     _say(f"Recollect {'is up' if started else 'was already up'}: process {health['pid']}, "
          f"data in {chosen.directory}")  # fmt: skip
 
-    place = chosen.path("demo")
+    place = chosen.path(DEMO)
     oslayer.private_directory(place)
     oslayer.private_file(os.path.join(place, "Makefile"))  # a marker: the demo is its own project
     session = f"demo-{ids.new_ulid()}"
@@ -87,10 +88,14 @@ def show(chosen: Settings) -> None:
             _say(f"  {line}")
     else:
         _say("\nNothing was recalled. See why: .venv/bin/recollect why -p " + place)
-    _say("\nConnect your agents:  .venv/bin/recollect install")
-    _say("See what it does:     .venv/bin/recollect status")
-    _say("Open the dashboard:   .venv/bin/recollect open, or within a minute, once:")
-    _say(f"  {Client(chosen).ask('POST', '/api/open')['url']}")
+    (project,) = (
+        one["project_id"] for one in client.get("/api/projects")["items"]
+        if any(mark["value"] == canonical(place) for mark in one["marks"])
+    )  # fmt: skip
+    _say("\nSee it in the dashboard, within a minute and once (later: .venv/bin/recollect open):")
+    _say(f"  {client.ask('POST', '/api/open')['url']}#/projects/{project}")
+    _say("\nNow set it up for your own work: it connects your agents and imports their history:")
+    _say("  .venv/bin/recollect setup")
 
 
 def _adopt_model(chosen: Settings) -> None:

@@ -130,7 +130,9 @@ def prove_hosts(chosen: Settings) -> list[Finding]:
     """For each connected agent: send a marker through its hook and look for it in the store."""
     context = hosts_context.context(chosen)
     connected = [
-        host for host in registry.installers().values() if _state(host, context) == "installed"
+        host
+        for host in registry.installers().values()
+        if _state(host, context) == "installed" or host.plugin(context, os.getcwd())
     ]
     if not connected:
         return [Finding("prove", "warn", "no agent is connected", "recollect install")]
@@ -356,28 +358,37 @@ def _host(host: Installer, context: Context, heard: dict[str, str] | None) -> Fi
     """A finding for an agent that is found or connected; None for others."""
     state = _state(host, context)
     found = host.detect(context.home, context.env)
-    if state == "absent":
+    plugin = host.plugin(context, os.getcwd())
+    connected = "connected by its plugin" if plugin else "connected"
+    if plugin and state != "absent":
+        told = "connected twice, by `recollect install` and by a plugin, which stays silent"
+        hint = f"Uninstall the plugin in {host.title}, or: recollect uninstall {host.name}"
+        return Finding(host.name, "warn", told, hint)
+    if state == "absent" and not plugin:
         if found is None:
             return None
         return Finding(
             host.name, "warn", "found, but not connected", f"recollect install {host.name}"
         )
-    if state != "installed":
+    if state != "installed" and not plugin:
         hint = f"recollect install {host.name}"
         return Finding(host.name, "fail", f"only partly connected ({state})", hint)
     off = host.off_switches(context, os.getcwd())
     if off:
         told = "; ".join(one.what for one in off)
         return Finding(
-            host.name, "fail", f"connected, but it runs no hooks of Recollect: {told}", off[0].hint
+            host.name,
+            "fail",
+            f"{connected}, but it runs no hooks of Recollect: {told}",
+            off[0].hint,
         )
     if not host.facts.hooks:
         return Finding(host.name, "ok", "connected by MCP and rules; without hooks it only asks")
     if heard is None:
-        return Finding(host.name, "ok", "connected")
+        return Finding(host.name, "ok", connected)
     last = heard.get(host.name)
     if last is None:
-        told = "connected, but it has not sent an event yet"
+        told = f"{connected}, but it has not sent an event yet"
         if not host.facts.verified:
             told += " (unverified: written from its documentation)"
         return Finding(
@@ -385,9 +396,9 @@ def _host(host: Installer, context: Context, heard: dict[str, str] | None) -> Fi
         )
     silent = datetime.now(UTC) - datetime.fromisoformat(last)
     if silent > SILENT:
-        told = f"connected, but it has sent no event for {silent.days} days"
+        told = f"{connected}, but it has sent no event for {silent.days} days"
         return Finding(host.name, "warn", told, "recollect doctor --prove")
-    return Finding(host.name, "ok", f"connected, last event at {_moment(last)}")
+    return Finding(host.name, "ok", f"{connected}, last event at {_moment(last)}")
 
 
 def _state(host: Installer, context: Context) -> str:

@@ -6,7 +6,7 @@ import click
 
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option
-from recollect.cli.output import print_json, print_table
+from recollect.cli.output import print_json, print_text
 from recollect.client import Client
 from recollect.core import settings
 
@@ -55,11 +55,13 @@ def _print(found: dict[str, Any], as_json: bool) -> None:
     if not found["items"]:
         click.echo("There is no background work.")
         return
-    rows = [
-        [one["job_id"], one["state"], _progress(one), one["what"], one["problem"]]
-        for one in found["items"]
-    ]
-    print_table(["Job", "State", "Progress", "What", "Problem"], rows)
+    for one in found["items"]:
+        click.secho(
+            ", ".join(filter(None, (one["job_id"], one["state"], _progress(one)))), bold=True
+        )
+        print_text(one["what"], indent=2, most_lines=2)
+        if one["problem"]:
+            print_text(one["problem"], indent=2, fg="yellow")
 
 
 def _progress(job: dict[str, Any]) -> str:

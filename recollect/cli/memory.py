@@ -1,14 +1,16 @@
 """`recollect show`, `edit` and `pin`: one memory, by its id or the end of it that a brief shows."""
 
+import sys
 from typing import Any
 
 import click
 
 from recollect.cli.options import json_option
-from recollect.cli.output import cut, daemon_client, many, print_json, print_text, text_width
+from recollect.cli.output import daemon_client, many, print_json, print_text, text_width
 from recollect.cli.selection_options import refuse_bad_ids
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES
+from recollect.core.one_line import one_line
 
 EVENTS_SHOWN = 5
 EDITOR_HEAD = "# The first line is the title; what follows the empty line is the text.\n"
@@ -106,7 +108,7 @@ def _print_sources(made_from: dict[str, Any]) -> None:
         event = row["event"]
         said = _said(event["body"])
         line = f"{_moment(event['valid_time'])}  {event['kind']}  {said}"
-        click.echo("  " + cut(line, text_width() - 2))
+        click.echo("  " + one_line(line, text_width() - 2))
     more = len(made_from["events"]) - EVENTS_SHOWN
     if more > 0:
         click.echo(f"  and {more} more")
@@ -148,6 +150,8 @@ def edit(memory: str, title: str | None, summary: str | None, reason: str, as_js
     if title is None and summary is None:
         if as_json:
             raise click.UsageError("--json also needs --title or --text")
+        if not sys.stdin.isatty():
+            raise click.UsageError("no terminal for an editor: give --title or --text")
         title, summary = _edited(record)
         if (title, summary) == (record["title"], record["summary"]):
             click.echo("Nothing was changed.")
@@ -158,7 +162,7 @@ def edit(memory: str, title: str | None, summary: str | None, reason: str, as_js
     if as_json:
         print_json(done)
         return 0
-    click.echo(f"Changed: {cut(done['record']['title'], text_width() - 9)}")
+    click.echo(f"Changed: {one_line(done['record']['title'], text_width() - 9)}")
     click.echo(f"Undo: recollect undo {done['op_id']}")
     return 0
 
@@ -191,5 +195,5 @@ def pin(memory: str, off: bool, as_json: bool) -> None:
         print_json(done)
         return
     what = "No longer pinned" if off else "Pinned"
-    click.echo(f"{what}: {cut(done['record']['title'], text_width() - len(what) - 2)}")
+    click.echo(f"{what}: {one_line(done['record']['title'], text_width() - len(what) - 2)}")
     click.echo(f"Undo: recollect undo {done['op_id']}")

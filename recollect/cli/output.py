@@ -15,7 +15,7 @@ from recollect.core.kinds import KINDS
 if TYPE_CHECKING:
     from rich.console import Console
 
-IDS = ("Id",)
+IDS = ("Id", "File")
 PIPE_WIDTH = 100
 
 
@@ -129,12 +129,6 @@ def filled(text: str, indent: int = 0) -> str:
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
     return "\n" * (len(text) - len(body)) + "\n".join(lines)[indent:]
-
-
-def cut(text: str, width: int) -> str:
-    """One line that fits."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
 
 
 def print_text(

@@ -7,7 +7,7 @@ import click
 
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option
-from recollect.cli.output import many, print_json, print_table, print_text
+from recollect.cli.output import many, memories, print_json, print_table, print_text
 from recollect.client import Client
 from recollect.core import settings
 from recollect.core.errors import ExtractionFailed
@@ -35,8 +35,9 @@ def list_command(as_json: bool) -> None:
 @command.command()
 @json_option
 def run(as_json: bool) -> None:
-    """Extract what waits now, and wait until it is done."""
+    """Extract what waits now, wait until it is done, and say what came of it in each project."""
     client = _client()
+    before = {one["namespace"]: one for one in client.get("/api/queue")["items"] if one["events"]}
     deadline = time.monotonic() + PATIENCE_S
     while not (ran := client.ask("POST", "/api/queue/run", {"wait_s": 20}))["done"]:
         if time.monotonic() > deadline:
@@ -44,9 +45,15 @@ def run(as_json: bool) -> None:
                 f"{many(ran['waiting'], 'event')} still waiting after "
                 f"{PATIENCE_S / 60:.0f} minutes."
             )
-    for one in ran["runs"]:
-        if one["outcome"] in ("failed", "uncommitted"):
-            click.secho(f"{one['namespace']}: {one['reason']}", fg="yellow", err=True)
+    runs = {one["namespace"]: one for one in ran["runs"]}
+    for namespace, waited in before.items():
+        last = runs.get(namespace)
+        if last and last["outcome"] in ("failed", "uncommitted"):
+            told = f"{waited['project']}: extraction failed: {last['reason']}"
+            click.secho(told, fg="yellow", err=True)
+        elif not as_json:
+            done = many(waited["events"], "event")
+            print_text(f"{waited['project']}: {done} extracted; {_last(last)}")
     _print_queue(client, as_json=as_json)
 
 
@@ -74,11 +81,10 @@ def _print_queue(client: Client, *, as_json: bool) -> None:
     waiting = [one for one in queue["items"] if one["events"] or one["quarantined"]]
     if not waiting:
         click.echo(
-            "Nothing waits for extraction." if queue["items"] else "Nothing was captured yet."
+            "Nothing waits for extraction."
+            if queue["items"]
+            else "Nothing waits for extraction: no agent has sent anything yet."
         )
-        if last := [one for one in queue["items"] if one["last_run"]]:
-            newest = max(last, key=lambda one: one["last_run"]["started_at"])
-            print_text(f"Last run, {newest['project']}: {_last(newest['last_run'])}")
         return
     rows = [
         [
@@ -105,6 +111,11 @@ def _last(run: dict[str, Any] | None) -> str:
     if run is None:
         return "never"
     when = run["started_at"][:16].replace("T", " ")
-    dropped = sum(run["dropped"].values())
-    told = f"{when} {run['outcome']}: {run['kept']} kept, {dropped} dropped, {run['merged']} merged"
+    if run["outcome"] in ("failed", "uncommitted"):
+        return f"{when}, failed: {run['reason']}"
+    told = f"{when}, {memories(run['kept'])} made"
+    if run["merged"]:
+        told += f", {run['merged']} merged with one that was there"
+    if left_out := sum(run["dropped"].values()):
+        told += f", {many(left_out, 'candidate')} not worth keeping"
     return f"{told} ({run['reason']})" if run["reason"] else told

@@ -30,9 +30,10 @@ def command(project: str, as_json: bool) -> int:
     if not found:
         click.echo("Nothing waits for a decision.")
         return 0
-    decided = 0
+    decided, names = 0, _project_names(client)
     for number, one in enumerate(found, 1):
-        _print_belief(one, label=f"{number} of {len(found)}:")
+        where = names.get(one["namespace"], "everywhere")
+        _print_belief(one, label=f"{number} of {len(found)}:", project=where)
         key = _key()
         if key == "q":
             break
@@ -68,27 +69,38 @@ def _decide(client: Client, one: dict[str, Any], key: str) -> bool:
 @json_option
 def rules(project: str, as_json: bool) -> None:
     """Show what holds here: rules, decisions, rejected options and facts."""
-    found = daemon_client().get("/api/beliefs", project=project_path(project))["items"]
+    client = daemon_client()
+    found = client.get("/api/beliefs", project=project_path(project))["items"]
     if as_json:
         print_json(found)
         return
+    names = _project_names(client) if project == "all" else {}
     for group in GROUPS:
         some = [one for one in found if one["knowledge_type"] == group]
         if some:
             click.secho(TYPES[group].plural, bold=True)
         for one in some:
-            _print_belief(one, indent=2)
+            _print_belief(one, indent=2, project=names.get(one["namespace"], ""))
     if not found:
         click.echo("Nothing is held about this project yet. Store a rule: recollect add --help")
 
 
-def _print_belief(one: dict[str, Any], *, indent: int = 0, label: str = "") -> None:
+def _project_names(client: Client) -> dict[str, str]:
+    """What each project is called, by its namespace."""
+    found = client.get("/api/projects")["items"]
+    return {one["namespace"]: one["name"] for one in found if one["project_id"]}
+
+
+def _print_belief(
+    one: dict[str, Any], *, indent: int = 0, label: str = "", project: str = ""
+) -> None:
     """Its text, then its id, since when it is held, how far, and what is odd about it."""
     said = " ".join(one["title"].split())
     more = " ".join(one["summary"].split())
     body = f"{said} ({more})" if more and not more.startswith(said[:40]) else said
     print_text(body, indent=indent, label=label)
     where = one["scope"] + (f" {one['scope_name']}" if one["scope_name"] else "")
+    where = project if project and one["scope"] == "project" else f"{project} {where}".strip()
     marks = [one["record_id"], one["valid_from"][:10], where, f"said by {one['author']}"]
     marks += [one["state"]] if one["state"] != "current" else []
     print_text("  ".join(marks), indent=indent + 2, dim=True)

@@ -11,7 +11,7 @@ import click
 
 from recollect.cli import COMPLETE
 from recollect.cli.groups import ROOT
-from recollect.cli.output import QuestionUnanswered
+from recollect.cli.output import QuestionUnanswered, filled
 from recollect.core.errors import BadInput, BadSetting, RecollectError
 
 
@@ -51,7 +51,8 @@ def run(arguments: list[str]) -> int:
 
 
 def _wrong_call(error: RecollectError) -> bool:
-    """Whether other arguments would have helped; a wrong value in settings.toml is not that."""
+    """Whether the arguments make no sense; a wrong value in settings.toml is not that, nor is an id
+    that nothing has."""
     from recollect.client import Refused  # only after a failure
 
     if isinstance(error, Refused):
@@ -70,6 +71,6 @@ def _reader_gone() -> int:
 
 
 def print_error(error: RecollectError) -> None:
-    click.echo(f"recollect: {error}", err=True)
+    click.echo(filled(f"recollect: {error}", indent=2), err=True)
     if error.hint:
-        click.echo(f"  try: {error.hint}", err=True)
+        click.echo(filled(f"  try: {error.hint}", indent=4), err=True)

@@ -48,7 +48,9 @@ from recollect.core.kinds import KINDS, TYPES
 @until_option
 @as_of_option
 @click.option("--raw", is_flag=True, help="Take QUERY as an FTS5 expression.")
-@click.option("--closest", is_flag=True, help="Show the closest memories even if nothing fits.")
+@click.option(
+    "--closest", is_flag=True, help="Show the closest memories too, even if they fit less well."
+)
 @click.option("-i", "--interactive", is_flag=True, help="Keep asking for queries.")
 @json_option
 def command(
@@ -96,18 +98,25 @@ def command(
     return 0
 
 
+_NONE = "Nothing fits well; these are the closest."
+_LESS = "These fit less well."
+
+
 def _print_found(answer: dict[str, Any], project: str, *, closest: bool) -> None:
-    items = answer["items"]
-    fits = (answer["confidence"] or 0) >= (answer["floor"] or 0)
+    items, good = answer["items"], answer["good"]
     if not items:
         _nothing(project)
         return
-    if not (fits or closest):
+    if not (good or closest):
         click.echo(f"Nothing fits. {memories(len(items)).capitalize()} come closest: --closest")
         return
-    if not fits:
-        click.secho("Nothing fits well; these are the closest.", fg="yellow")
-    print_memories([one["record"] for one in items], [one["score"] for one in items])
+    for head, some in (("", items[:good]), (_LESS if good else _NONE, items[good:])):
+        if some and head:
+            click.secho(head, fg="yellow")
+        print_memories([one["record"] for one in some], [one["score"] for one in some])
+        if not closest and len(items) > good:
+            click.echo(f"\n{memories(len(items) - good).capitalize()} fit less well: --closest")
+            break
     for what, why in answer["left_out"].items():
         if not (what == "semantic" and answer["mode"] == "keyword"):
             click.secho(f"Left out, {what}: {why}", fg="yellow", err=True)

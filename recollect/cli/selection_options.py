@@ -11,7 +11,7 @@ import click
 from recollect.cli.date_options import iso, time_option
 from recollect.cli.options import dry_run_option, project_option, project_path, yes_option
 from recollect.cli.output import print_text
-from recollect.core.errors import BadInput
+from recollect.core.errors import NotFound
 from recollect.core.ids import RECORD_NAME_PATTERN
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -87,7 +87,7 @@ def refuse_empty(**options: str | None) -> None:
 def refuse_bad_ids(memories: tuple[str, ...]) -> None:
     for one in memories:
         if not re.match(RECORD_NAME_PATTERN, one):
-            raise BadInput(
+            raise NotFound(
                 f"{one!r} is not the id of a memory, nor the end of one",
                 hint="recollect search shows the ids.",
             )

@@ -8,9 +8,10 @@ from click.shell_completion import CompletionItem
 
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option
-from recollect.cli.output import cut, print_json, print_text, text_width
+from recollect.cli.output import print_json, print_text, text_width
 from recollect.core import oslayer, safe_files, settings
 from recollect.core.errors import BadInput, BadSetting, CannotWrite
+from recollect.core.one_line import one_line
 
 HEAD_CHARS = 34  # of a name and its value, in the short list
 
@@ -55,8 +56,8 @@ def list_command(long_: bool, as_json: bool) -> None:
             allowed = f" ({one['allowed']})" if one["allowed"] else ""
             print_text(one["help"] + allowed, indent=4)
         else:
-            head = cut(head, HEAD_CHARS - len(changed)) + changed
-            help_ = cut(one["help"], max(20, text_width() - HEAD_CHARS - 2))
+            head = one_line(head, HEAD_CHARS - len(changed)) + changed
+            help_ = one_line(one["help"], max(20, text_width() - HEAD_CHARS - 2))
             click.echo(click.style(f"{head:<{HEAD_CHARS}}  ", bold=bool(changed)) + help_)
     click.echo(f"From {chosen.path('settings.toml')} and the environment (RECOLLECT_<NAME>).")
     if not long_:

@@ -9,9 +9,10 @@ import click
 
 from recollect.cli import process
 from recollect.cli.options import json_option
-from recollect.cli.output import many, print_json, print_table
+from recollect.cli.output import many, print_json, print_table, print_text
 from recollect.client import Client, NotRunning
 from recollect.core import private_sessions, settings, store_key
+from recollect.core.projects import is_staged
 from recollect.core.settings import Settings
 
 
@@ -34,10 +35,14 @@ def command(as_json: bool) -> int:
     if as_json:
         print_json(health)
     else:
-        _print_health(health, _connected(chosen))
+        projects: list[dict[str, Any]] = []
+        agents: list[dict[str, Any]] = []
         if not health["store"]["problem"]:
-            names = dict.fromkeys(one["name"] for one in client.get("/api/projects")["items"])
-            click.echo("Projects, the latest first: " + ", ".join(names))
+            projects, agents = _projects(client, chosen), client.get("/api/hosts")["items"]
+        _print_health(health, sum(one["records"] for one in projects), agents)
+        if projects:
+            names = dict.fromkeys(one["name"] for one in projects)
+            print_text("Projects, the latest first: " + ", ".join(names))
         _print_clones(health.get("clones", {}))
         if not chosen.store and chosen.encryption_key:
             on = store_key.header_of(chosen.path(store_key.DATABASE)) is not None
@@ -69,34 +74,42 @@ def not_answering(chosen: Settings, error: NotRunning) -> dict[str, Any]:
             "pid": pid}  # fmt: skip
 
 
-def _connected(chosen: Settings) -> list[str]:
-    """Agents that Recollect is connected to, by our own notes."""
-    from recollect.hosts.install import installations
+def _projects(client: Client, chosen: Settings) -> list[dict[str, Any]]:
+    """Those that were worked in: the demonstration is not one."""
+    return [
+        one
+        for one in client.get("/api/projects")["items"]
+        if not any(is_staged(mark["value"], chosen.directory) for mark in one["marks"])
+    ]
 
-    return sorted({host for host, _ in installations(chosen.directory)})
 
-
-def _print_health(health: dict[str, Any], connected: list[str]) -> None:
+def _print_health(health: dict[str, Any], memories: int, agents: list[dict[str, Any]]) -> None:
     click.echo(
         f"Recollect {health['version']} is {health['status']}: process {health['pid']}, "
         f"up {_span(health['uptime_s'])}, http://127.0.0.1:{health['port']}"
     )
     stored = health["counts"].get("events stored", 0)
-    embedding = health["embedding"]
     click.echo(
-        f"Events stored since start: {stored}. Memories: {embedding.get('memories', 0)}. "
-        f"In the spool: {health['spool']['events']}."
+        f"Events stored since start: {stored}. "
+        + (f"Memories: {memories}. " if not health["store"]["problem"] else "")
+        + f"In the spool: {health['spool']['events']}."
     )
     _print_extraction(health["unextracted"], health["extraction"])
     if told := port_taken(health):
         click.secho(told, fg="yellow")
-    last_events = health["hosts"]
-    rows = [[name, _ago(when)] for name, when in last_events.items()]
-    rows += [[name, "never; use it once"] for name in connected if name not in last_events]
+    rows = [
+        [
+            one["title"],
+            "connected" if one["connected"] else "not connected",
+            _ago(one["last_heard"]) if one["last_heard"] else "never; use it once",
+        ]
+        for one in agents
+        if one["connected"] or one["last_heard"]
+    ]
     if rows:
-        print_table(["Agent", "Last event"], rows)
-    else:
-        click.echo("No agent is connected yet. Connect one: recollect install")
+        print_table(["Agent", "State", "Last event"], rows)
+    if not health["store"]["problem"] and not any(one["connected"] for one in agents):
+        click.echo("No agent is connected. Connect one: recollect install")
     if private := private_sessions_in(health):
         told, hint = private_sessions.describe(private)
         click.secho(told, fg="cyan")

@@ -12,7 +12,8 @@ from recollect.cli.options import (
     project_path,
     yes_option,
 )
-from recollect.cli.output import confirmed, cut, daemon_client, print_json, print_table
+from recollect.cli.output import confirmed, daemon_client, print_json, print_table
+from recollect.core.one_line import one_line
 
 TITLE_CHARS = 60
 
@@ -54,7 +55,7 @@ def _when(operation: dict[str, Any]) -> str:
 def _titles(operation: dict[str, Any]) -> str:
     """What a change touched, in words."""
     touched = len({*operation["targets"], *operation["created"]})
-    named = [cut(one, TITLE_CHARS) for one in operation["titles"]]
+    named = [one_line(one, TITLE_CHARS) for one in operation["titles"]]
     more = touched - len(named)
     if more > 0:
         named.append(f"{more} more" if named else str(touched))

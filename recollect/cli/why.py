@@ -7,7 +7,6 @@ import click
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option, limit_option, project_option, project_path
 from recollect.cli.output import (
-    cut,
     daemon_client,
     many,
     memories,
@@ -16,11 +15,15 @@ from recollect.cli.output import (
     print_text,
     text_width,
 )
+from recollect.cli.selection_options import refuse_bad_ids
 from recollect.client import Client
 from recollect.core.errors import NotFound
 from recollect.core.ids import short_id
+from recollect.core.one_line import one_line
+from recollect.core.signals import SIGNALS
 
-SIGNALS = 3
+STRONGEST = 2  # signals of a score that are named
+LEFT_OUT = 5  # memories that were not told, listed unless all are asked for
 TITLE_CHARS = 60
 SILENT = "the session is a shadow session"
 SEARCHED = 100  # receipts among which words or a memory are looked for
@@ -46,20 +49,22 @@ def command(
 ) -> int:
     """Explain the newest injection, or the newest whose prompt has all WORDS.
 
-    It shows the injected text, every candidate, its score, and why it was injected or not. WORDS
-    can also be the id of a receipt. MEMORY is an id, or the end of it that a brief shows in
+    It shows the injected text, and for each memory whether it was told or why not, its score, and
+    what the score is mostly made of; `recollect receipt show` lists all of them. WORDS can also be
+    the id of a receipt. MEMORY is an id, or the end of it that a brief shows in
     brackets.
     """
     client = daemon_client()
     for verdict, record_id in {"useful": useful, "wrong": wrong, "never": never}.items():
         if record_id:
+            refuse_bad_ids((record_id,))
             _rate(client, project, record_id, verdict)
             return 0
     receipts = _receipts(client, project, SEARCHED)
     if not words and not receipts:
         print_json(None) if as_json else click.echo(NONE)
         return 0
-    print_receipt(_chosen(receipts, " ".join(words)), as_json=as_json)
+    print_receipt(_chosen(receipts, " ".join(words)), as_json=as_json, most=LEFT_OUT)
     return 0
 
 
@@ -99,7 +104,7 @@ def print_receipts(receipts: list[dict[str, Any]]) -> None:
         told = f"{when}  {one['trigger']}, {len(one['injected'])} injected, "
         click.secho(told + f"{one['latency_us'] / 1000:.0f} ms", bold=True)
         if query := one["query"].strip():
-            click.echo("  " + cut(query, text_width() - 2))
+            click.echo("  " + one_line(query, text_width() - 2))
         click.secho(f"  {one['receipt_id']}", dim=True)
     click.echo("Show one: recollect receipt show RECEIPT")
 
@@ -120,16 +125,16 @@ def _chosen(receipts: list[dict[str, Any]], which: str) -> dict[str, Any]:
                    hint="recollect receipt list")  # fmt: skip
 
 
-def print_receipt(one: dict[str, Any], *, as_json: bool) -> None:
+def print_receipt(one: dict[str, Any], *, as_json: bool, most: int | None = None) -> None:
+    """`most`: how many of the memories that were left out are listed."""
     if as_json:
         print_json(one)
         return
     detail = one["detail"]
     print_text(one["query"], label=f"{one['trigger']}:", most_lines=3, bold=True)
-    click.echo(
-        f"{memories(len(one['injected']))} injected, {many(one['tokens'], 'token')}, "
-        f"{one['latency_us'] / 1000:.0f} ms"
-    )
+    told = f"{memories(len(one['injected']))} injected, {many(one['tokens'], 'token')}"
+    told = told if one["injected"] or one["tokens"] else "Nothing was injected"
+    click.echo(f"{told}, {one['latency_us'] / 1000:.0f} ms")
     if detail.get("shadow"):
         click.secho(
             "Shadow session: silent on purpose; it would have injected "
@@ -139,40 +144,44 @@ def print_receipt(one: dict[str, Any], *, as_json: bool) -> None:
     if told := detail.get("text") or detail.get("shadow_text"):
         click.echo()
         for line in told.splitlines():
-            click.echo(f"  | {line}")
+            print_text(line, indent=2, label="|")
     for what, problem in (("late", "It was late"), ("failed", "It failed")):
         if what in detail:
             click.secho(f"{problem}: {detail[what]}", fg="yellow")
     for what, reason in (detail.get("left_out") or {}).items():
         print_text(f"Left out, {what}: {reason}")
-    _print_candidates(one)
+    _print_candidates(one, most)
     stages = detail.get("stages_us") or {}
-    if stages:
+    if stages and most is None:
         told = ", ".join(f"{name} {took / 1000:.1f}" for name, took in stages.items())
         print_text(f"{told}", label="CPU in ms:", dim=True)
     if detail["candidates"]:
         click.echo("Rate a memory: recollect why --useful|--wrong|--never MEMORY")
 
 
-def _print_candidates(one: dict[str, Any]) -> None:
-    """Every memory that was considered, what became of it, and what spoke for it."""
+def _print_candidates(one: dict[str, Any], most: int | None) -> None:
+    """The memories that were considered, what became of each, and what spoke for it most."""
     detail = one["detail"]
     otherwise = SILENT if detail.get("shadow") else "no reason was kept"
+    told = [found for found in detail["candidates"] if found["injected"]]
+    rest = [found for found in detail["candidates"] if not found["injected"]]
     rows = []
-    for found in detail["candidates"]:
-        strongest = sorted(found["parts"].items(), key=lambda part: -abs(part[1]))[:SIGNALS]
-        signals = ", ".join(f"{name} {value:.2f}" for name, value in strongest)
-        outcome = "told" if found["injected"] else found["why_not"] or otherwise
+    for found in told + rest[:most]:
+        strongest = sorted(found["parts"].items(), key=lambda part: -abs(part[1]))[:STRONGEST]
+        names = ", ".join(SIGNALS.get(name, name) for name, value in strongest if value)
         rows.append(
             [
                 short_id(found["record_id"]),
-                cut(found["title"], TITLE_CHARS) or "(not shown)",
-                outcome,
-                f"{found['score']:.2f}: {signals}" if signals else f"{found['score']:.2f}",
+                one_line(found["title"], TITLE_CHARS) or "(not shown)",
+                "told" if found["injected"] else found["why_not"] or otherwise,
+                f"{found['score']:.2f}" + (f": {names}" if names else ""),
             ]
         )
     if rows:
-        print_table(["Id", "Memory", "Outcome", "Score, and what it is made of"], rows)
+        print_table(["Id", "Memory", "Outcome", "Score, mostly from"], rows)
+    if len(rest) > len(rest[:most]):
+        click.echo(f"{len(rest) - len(rest[:most])} more were left out. All of them:")
+        click.echo(f"  recollect receipt show {one['receipt_id']}")
 
 
 def _rate(client: Client, project: str, record_id: str, verdict: str) -> None:

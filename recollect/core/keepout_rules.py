@@ -6,6 +6,7 @@ hook asks here before it spools. A project's file is data, never code; one that 
 understood keeps the project out, with a warning.
 """
 
+import errno
 import fnmatch
 import os
 import stat
@@ -31,11 +32,6 @@ class KeepOutRules:
     projects: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     files: tuple[Pattern, ...] = ()
-
-    def project(self, directory: str) -> str:
-        """The rule that matches a directory, or nothing."""
-        path = canonical(directory) + "/"
-        return next((one for one in self.projects if path.startswith(one.rstrip("/") + "/")), "")
 
     def tool(self, name: str) -> str:
         called = name.casefold()
@@ -104,10 +100,13 @@ class ProjectRulesReader:
         """The rules for a directory: the user's, and those of every project file at or above it."""
         if not os.path.isabs(directory) or "\0" in directory:
             return DirectoryRules()
-        rule = own.project(directory)
-        off = f"the setting ignore has project:{rule}" if rule else ""
+        folders = [canonical(directory)]
+        while len(folders) < _DEPTH and (above := os.path.dirname(folders[-1])) != folders[-1]:
+            folders.append(above)
+        inside = (one for one in own.projects if f"{folders[0]}/".startswith(one.rstrip("/") + "/"))
+        off = next((f"the setting ignore has project:{one}" for one in inside), "")
         files, warnings = list(own.files), []
-        for folder in _upward(canonical(directory)):
+        for folder in folders:
             path = os.path.join(folder, PROJECT_FILE)
             said = self._read(path)
             if said is None:
@@ -129,6 +128,8 @@ class ProjectRulesReader:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return None  # no such directory can exist
             return ProjectRules(broken=f"it cannot be opened ({error.strerror})")
         try:
             about = os.fstat(fd)
@@ -182,10 +183,3 @@ def parse_project_file(text: str, folder: str) -> ProjectRules:
     except ValueError as error:
         return ProjectRules(broken=f"ignore: {error}", unknown=unknown)
     return ProjectRules(capture=capture, files=files, unknown=unknown)
-
-
-def _upward(directory: str) -> list[str]:
-    found = [directory]
-    while len(found) < _DEPTH and directory != (directory := os.path.dirname(directory)):
-        found.append(directory)
-    return found

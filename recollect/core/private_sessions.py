@@ -89,6 +89,8 @@ class PrivateSessions:
 
     def open(self, key: str) -> str:
         """What makes a session private now; empty when it is not."""
+        if not os.path.isdir(self._folder):
+            return ""  # none ever was
         data = _json(self._path(key))
         spans = data.get("spans")
         going_on = isinstance(spans, list) and bool(spans) and spans[-1][1] is None

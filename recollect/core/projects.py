@@ -167,6 +167,16 @@ def canonical(path: str) -> str:
     return unicodedata.normalize("NFC", os.path.realpath(path))
 
 
+# Folders of the data directory in which `make run` and the proofs of hooks work. They are projects,
+# so that nothing of them is mixed with real work, and they are listed only when they are named.
+DEMO, PROOF = "demo", "prove"
+
+
+def is_staged(root: str, data_directory: str) -> bool:
+    """Whether a project's directory is the one of `make run` or of the proofs."""
+    return root in {canonical(os.path.join(data_directory, name)) for name in (DEMO, PROOF)}
+
+
 @lru_cache(maxsize=4096)
 def namespace(actor: str, project_id: str = GLOBAL_PROJECT) -> str:
     """The key under which an actor's memories of a project are stored."""

@@ -98,7 +98,7 @@ def stream(
                         break
                     most -= len(chunk)
                     if most < 0:
-                        raise GitFailed("git says too much")
+                        raise GitFailed("git printed too much")
                     yield chunk
             try:
                 code = process.wait(max(left_s, 1.0))

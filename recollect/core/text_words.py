@@ -95,7 +95,6 @@ def count_tokens(text: str) -> int:
     return total
 
 
-_C = "[^aeiou]"  # a consonant
 _V = "[aeiouy]"  # a vowel
 _CS = "[^aeiou][^aeiouy]*"
 _VS = "[aeiouy][aeiou]*"
@@ -118,13 +117,18 @@ _STEP_3 = {
 }  # fmt: skip
 _STEP_4 = (
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ou", "ism",
-    "ate", "iti", "ous", "ive", "ize",
+    "ate", "iti", "ous", "ive", "ize", "ion",
 )  # fmt: skip
 
-_RE_2 = re.compile(f"^(.+?)({'|'.join(sorted(_STEP_2, key=len, reverse=True))})$")
-_RE_3 = re.compile(f"^(.+?)({'|'.join(_STEP_3)})$")
-_RE_4 = re.compile(f"^(.+?)({'|'.join(sorted(_STEP_4, key=len, reverse=True))})$")
-_RE_ION = re.compile(r"^(.+?[st])ion$")
+# What an ending is replaced by, and the measure that must be left before it.
+_STEPS = tuple(
+    (re.compile(f"^(.+?)({'|'.join(endings)})$"), endings, measure)
+    for endings, measure in (
+        (_STEP_2, _M_GT_0),
+        (_STEP_3, _M_GT_0),
+        (dict.fromkeys(_STEP_4, ""), _M_GT_1),
+    )
+)
 
 
 @lru_cache(maxsize=32_768)
@@ -135,23 +139,26 @@ def stem(word: str) -> str:
     head_y = word[0] == "y"
     if head_y:
         word = "Y" + word[1:]
-    word = _plurals(word)
-    word = _past_and_progressive(word)
+    if word.endswith(("sses", "ies")):
+        word = word[:-2]
+    elif word[-1] == "s" and word[-2] != "s":
+        word = word[:-1]
+    if word.endswith(("ed", "ing")):
+        word = _past_and_progressive(word)
     if word[-1] == "y" and _HAS_VOWEL.match(word[:-1]):
         word = word[:-1] + "i"
-    word = _replaced(word, _RE_2, _STEP_2)
-    word = _replaced(word, _RE_3, _STEP_3)
-    word = _bare(word)
-    word = _final_e(word)
+    for pattern, endings, measure in _STEPS:
+        found = pattern.match(word)
+        if found and measure.match(found[1]) and (found[2] != "ion" or found[1][-1] in "st"):
+            word = found[1] + endings[found[2]]
+    root = word[:-1]
+    if word[-1] == "e" and (
+        _M_GT_1.match(root) or (_M_EQ_1.match(root) and not _SHORT.match(root))
+    ):
+        word = root
+    if word.endswith("ll") and _M_GT_1.match(word):
+        word = word[:-1]
     return "y" + word[1:] if head_y else word
-
-
-def _plurals(word: str) -> str:
-    if word[-1] != "s":
-        return word
-    if word.endswith(("sses", "ies")):
-        return word[:-2]
-    return word if word.endswith("ss") else word[:-1]
 
 
 def _past_and_progressive(word: str) -> str:
@@ -171,28 +178,3 @@ def _mended(root: str) -> str:
     if _DOUBLE.search(root):
         return root[:-1]
     return root + "e" if _SHORT.match(root) else root
-
-
-def _replaced(word: str, pattern: re.Pattern[str], endings: dict[str, str]) -> str:
-    found = pattern.match(word)
-    if found and _M_GT_0.match(found[1]):
-        return found[1] + endings[found[2]]
-    return word
-
-
-def _bare(word: str) -> str:
-    found = _RE_4.match(word)
-    if found:
-        return found[1] if _M_GT_1.match(found[1]) else word
-    found = _RE_ION.match(word)
-    return found[1] if found and _M_GT_1.match(found[1]) else word
-
-
-def _final_e(word: str) -> str:
-    if word[-1] == "e":
-        root = word[:-1]
-        if _M_GT_1.match(root) or (_M_EQ_1.match(root) and not _SHORT.match(root)):
-            word = root
-    if word.endswith("ll") and _M_GT_1.match(word):
-        word = word[:-1]
-    return word

@@ -53,10 +53,10 @@ class Priors:
 
     importance: float = entry(0.10, 0, 0.3, "importance 1 to 10 becomes 0.92 to 1.10")
     confidence: float = entry(0.20, 0, 0.5, "confidence 0 to 1 becomes 0.8 to 1")
-    knowledge: float = entry(0.05, 0, 0.2, "more for everything but turns")
+    derived: float = entry(0.05, 0, 0.2, "more for everything but turns")
     access: float = entry(0.02, 0, 0.1, "more for what was used before")
     recency: float = entry(0.03, 0, 0.1, "more for what is new")
-    recent_hours: float = entry(168, 24, 720, "how long something is new: a week, as in the seeds")
+    recent_hours: float = entry(168, 24, 720, "how long something is new: a week")
     drifted: float = entry(0.95, 0.5, 1, "its files have changed since")
     orphaned: float = entry(0.85, 0.3, 1, "its files are gone")
     ended: float = entry(0.5, 0.1, 1, "a belief that does not hold: ended, proposed, outdated")
@@ -67,9 +67,9 @@ class GraphWeights:
     """What a fact on the graph walk is worth to the memories it came from."""
 
     base: float = entry(0.05, 0, 0.5, "a fact that shares no word with the prompt")
-    step_penalty: float = entry(0.15, 0, 1, "per step; the seed's 0.5 lost the second step")
-    least_confidence: float = entry(0.3, 0, 0.9, "the seed's: a less certain edge is not followed")
-    rrf_bonus: float = entry(0.02, 0, 0.1, "the seed's bonus in rank fusion")
+    step_penalty: float = entry(0.15, 0, 1, "per step; with 0.5 the second step was lost")
+    least_confidence: float = entry(0.3, 0, 0.9, "a less certain edge is not followed")
+    rrf_bonus: float = entry(0.02, 0, 0.1, "bonus in rank fusion")
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,13 @@ class Floor:
 
 @dataclass(frozen=True)
 class StartWeights:
-    """What matters at the start of a session, when there is no question yet."""
+    """What matters at the start of a session, when there is no question yet. The four parts and
+    their weights are those of the original design."""
 
-    recency: float = entry(0.40, 0, 1, "the seeds'")
-    frequency: float = entry(0.20, 0, 1, "the seeds': how common its files and concepts are")
-    semantic: float = entry(0.25, 0, 1, "the seeds'")
-    decay: float = entry(0.15, 0, 1, "the seeds': changed files, never used")
+    recency: float = entry(0.40, 0, 1, "how new it is")
+    frequency: float = entry(0.20, 0, 1, "how common its files and concepts are")
+    semantic: float = entry(0.25, 0, 1, "likeness to the session's directory and branch")
+    decay: float = entry(0.15, 0, 1, "changed files, never used")
     fade_hours: float = entry(168, 24, 720, "age at which recency is 1/e")
     unread_days: float = entry(14, 1, 90, "a memory not used for longer sinks")
     unread_fade_days: float = entry(90, 10, 365, "and after this many more it has sunk fully")
@@ -130,6 +131,7 @@ class WorkFiles:
     search: float = entry(0.7, 0, 4, "vote for a file in which it searched")
     run: float = entry(0.7, 0, 4, "vote for a file that its command named")
     name_weight: int = entry(2, 1, 6, "a word of a file's name counts as this many of its folders")
+    most_share: float = entry(0.25, 0, 1, "of the known files of a project so many are told")
     rare_share: float = entry(0.08, 0, 1, "a name that more sessions hold tells nothing")
     rare_sessions: int = entry(3, 1, 10, "but one in so few is never too common")
     command_sessions: int = entry(2, 1, 5, "one session's command may be for that session alone")
@@ -168,11 +170,41 @@ class Notes:
     unasked: float = entry(-2.0, -10, 0, "the prompt names the thing, and nothing of the fact")
     idle_thing: float = entry(-4.0, -10, 0, "the same, when it only carries the conversation on")
     speak: float = entry(0.35, 0, 1, "a line must be as likely as this")
+    sure: float = entry(0.9, 0, 1, "of two that are likelier than this, a belief comes first")
     is_idle: float = entry(0.5, 0, 1, "no turn is told to a prompt that is likelier idle than this")
     turn: float = entry(0.95, 0, 1, "and a turn, unless the past is asked for, as this")
     turn_by_words: float = entry(0.7, 0, 1, "the same where there are no vectors")
     past: float = entry(0.15, 0, 1, "a line for a question about the past")
     near: float = entry(0.55, 0, 1, "a cosine that is enough by itself while an index is filled")
+
+
+@dataclass(frozen=True)
+class NoteMaking:
+    """What rules keep of a turn; probabilities are the sentence ranker's (notes.md)."""
+
+    poor: float = entry(0.1, 0, 1, "a sentence of a change where no other is better")
+    keep: float = entry(0.3, 0, 1, "a sentence beside a better one")
+    sure: float = entry(0.4, 0, 1, "the best sentence of a turn that changed something")
+    asked_for: float = entry(0.5, 0, 1, "the best sentence of an answer to a question")
+    certain: float = entry(0.65, 0, 1, "the best sentence of a turn that changed nothing")
+    written: float = entry(0.6, 0, 1, "counted for a sentence of a commit's message")
+    good_title: float = entry(0.2, 0, 1, "a title that is better than what was asked for")
+    good_item: float = entry(0.35, 0, 1, "the same from a list, which holds details")
+    title_chars: int = entry(160, 40, 200, "length of a title")
+    body_chars: int = entry(420, 100, 2000, "length of the body, which a brief may show")
+    detail_chars: int = entry(2_000, 0, 8000, "length of the rest, which only a reader sees")
+    request_chars: int = entry(140, 40, 400, "length of what was asked for")
+    short_answer: int = entry(400, 0, 2000, "characters of an answer of which all counts")
+    chore_answer: int = entry(160, 0, 1000, "an answer of a chore is shorter than this")
+    title_words: int = entry(5, 2, 10, "fewest words of a problem or a question as a title")
+    heading_words: int = entry(5, 1, 10, "most words of a heading that stands before its items")
+    facts: int = entry(3, 0, 10, "most repaired commands in one note")
+    reasons: int = entry(2, 0, 10, "most sentences on why a plan was made")
+    before: int = entry(1, 0, 10, "most sentences on how it was before")
+    undone: float = entry(0.5, 0, 1, "share of a turn's lines that are gone when it was replaced")
+    words_gone: int = entry(2, 1, 10, "fewest words of a sentence in lines that are gone")
+    leads_to: int = entry(2, 1, 10, "turns until something that was found leads to an edit")
+    followed_up: int = entry(3, 1, 10, "turns until something that was found is mended")
 
 
 @dataclass(frozen=True)
@@ -186,9 +218,10 @@ class CosineScale:
 
 @dataclass(frozen=True)
 class HintThresholds:
-    """When a hint names the belief that a prompt may change."""
+    """When an agent is asked to record what a prompt may have changed."""
 
-    related: float = entry(0.33, 0, 1, "its score in the search for the prompt")
+    related: float = entry(0.33, 0, 1, "the score from which a hint names a belief")
+    tools_hours: float = entry(24, 0, 720, "how long ago the project's agents had our tools")
 
 
 @dataclass(frozen=True)
@@ -196,24 +229,30 @@ class Endings:
     """How likely a statement ends an older one: weights of `reconcile/ending_pairs.py`, fitted by
     `tests/bench/fit_endings.py`, and how certain it must be."""
 
-    near: float = entry(4.3, -10, 30, "likeness of meaning")
-    shared: float = entry(1.1, -10, 30, "words that both have, up to three")
-    same_kind: float = entry(4.3, -10, 30, "both name things that do the same job, other ones")
-    typed: float = entry(2.5, -10, 30, "both have a value of one type, other ones")
-    allows: float = entry(0.5, -10, 30, "it allows or no longer asks, and the older one is a rule")
-    names_rule: float = entry(0.2, -10, 30, "it speaks of a rule, and the older one is one")
-    near_change: float = entry(7.0, -10, 30, "likeness of meaning, where it changes or allows")
-    other_side: float = entry(-2.0, -20, 5, "each speaks of another side: frontend, backend")
+    near: float = entry(6.8, -10, 30, "likeness of meaning")
+    shared: float = entry(1.5, -10, 30, "words that both have, up to three")
+    same_kind: float = entry(2.7, -10, 30, "both name things that do the same job, other ones")
+    typed: float = entry(0.5, -10, 30, "both have a value of one type, other ones")
+    other_side: float = entry(-2.0, -20, 5, "each speaks of another side: backend; set by hand")
+    change: float = entry(0.7, -10, 30, "how likely the newer one tells of a change")
+    near_change: float = entry(5.5, -10, 30, "likeness of meaning, times that")
+    shared_change: float = entry(2.0, -10, 30, "shared words, times that")
+    kind_change: float = entry(1.8, -10, 30, "the same job, times that")
+    typed_change: float = entry(2.1, -10, 30, "a value of one type, times that")
     by_words: float = entry(0.6, 0, 1, "the likeness of two that share all words, without vectors")
     named: float = entry(8.0, 0, 20, "the newer one names it as what no longer holds; set by hand")
-    none: float = entry(5.3, -5, 20, "none of the older ones is meant")
+    none: float = entry(5.2, -5, 20, "none of the older ones is meant")
+    none_of_many: float = entry(0.5, 0, 5, "the same, for each time e as many candidates")
     clear: float = entry(0.8, 0, 1, "the share of certainty with which an older one ends")
     doubt_end: float = entry(0.15, 0, 1, "the share with which one that ends something disputes")
-    doubt: float = entry(0.2, 0, 1, "the same of one that speaks of a change")
-    unsure: float = entry(0.65, 0, 1, "the same where the newer one is only proposed")
-    unread: float = entry(0.55, 0, 1, "the same where the rules could not read one of both")
+    doubt: float = entry(0.2, 0, 1, "the share with which a statement disputes an older one")
+    unsure: float = entry(0.3, 0, 1, "the same where the newer one is only proposed")
+    unread: float = entry(0.35, 0, 1, "the same where the rules could not read one of both")
+    vetoed: float = entry(0.5, 0, 1, "the same where something speaks against the newer one")
     stated: float = entry(0.25, 0, 1, "how likely such a prompt must be a statement by itself")
-    doubt_plain: float = entry(0.7, 0, 1, "the same of any other")
+    changes: float = entry(0.5, 0, 1, "how likely one must tell of a change to count as one")
+    read_as_end: float = entry(0.9, 0, 1, "the same of one that the rules read as an end; by hand")
+    plain: float = entry(0.85, 0, 1, "the share with which one that does not disputes")
 
 
 SEARCH = SearchWeights()
@@ -226,6 +265,7 @@ FILE_SIGNALS = FileSignals()
 WORK_FILES = WorkFiles()
 SPEAKING = Speaking()
 NOTES = Notes()
+NOTE_MAKING = NoteMaking()
 HINTS = HintThresholds()
 AS_IT_IS = CosineScale()
 MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
@@ -242,6 +282,7 @@ GROUPS = {
     "work files": WORK_FILES,
     "speaking": SPEAKING,
     "notes": NOTES,
+    "making notes": NOTE_MAKING,
     "hints": HINTS,
     "endings": ENDINGS,
     "cosines of use-multilingual-v3": MULTILINGUAL,

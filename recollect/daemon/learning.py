@@ -20,7 +20,7 @@ from recollect.ingest.pipeline import Notice
 from recollect.lifecycle.file_freshness import cite
 from recollect.llm.choose import budget, choose
 from recollect.llm.meter import report
-from recollect.reconcile import knowledge
+from recollect.reconcile import graph_claims
 from recollect.reconcile.extraction_run import ExtractionOptions, ExtractionWorker
 from recollect.reconcile.push import ACTOR
 from recollect.store.interface import with_content
@@ -51,7 +51,7 @@ class Learning:
             provider=lambda: self.provider,
             gates=(*unrecorded, tombstones.gate, self._quality),
             embedder=embedder,
-            knowledge=knowledge.ClaimLearner(store.graph, clock, ACTOR),
+            knowledge=graph_claims.ClaimLearner(store.graph, clock, ACTOR),
             cite=cite,
             options=ExtractionOptions(
                 compact=settings.compact_backlog, idle_s=settings.extract_idle_s

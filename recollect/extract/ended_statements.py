@@ -130,13 +130,11 @@ class EndedStatements:
         )
 
     def _of(self, namespaces: Sequence[str]) -> list[_Ended]:
-        return [one for name in dict.fromkeys(namespaces) for one in self._in_namespace(name)]
-
-    def _in_namespace(self, namespace: str) -> tuple[_Ended, ...]:
         kept = self._known  # if it is dropped meanwhile, this answer goes with it
-        if namespace not in kept:
-            kept[namespace] = tuple(self._read(namespace))
-        return kept[namespace]
+        for namespace in namespaces:
+            if namespace not in kept:
+                kept[namespace] = tuple(self._read(namespace))
+        return [one for name in dict.fromkeys(namespaces) for one in kept[name]]
 
     def _read(self, namespace: str) -> Iterable[_Ended]:
         found = [

@@ -13,6 +13,7 @@ from recollect import privacy
 from recollect.core import ids
 from recollect.core.errors import ExtractionFailed
 from recollect.core.kinds import KnowledgeType, ObservationType, kind_of
+from recollect.core.one_line import one_line
 from recollect.core.values import Author, Candidate, Record, SourceType, StoredEvent
 from recollect.extract.entries import author_of
 from recollect.extract.interface import (
@@ -24,7 +25,7 @@ from recollect.extract.interface import (
     PreferenceClaim,
     RelationClaim,
 )
-from recollect.extract.tagged_text import MOST_CHARS, Element, elements, holds, line, plain
+from recollect.extract.tagged_text import MOST_CHARS, Element, elements, holds, plain
 from recollect.store.interface import Batch
 
 MOST_MEMORIES = 50
@@ -69,7 +70,7 @@ def _nothing_to_say(text: str) -> bool:
 def _candidate(element: Element, batch: Batch) -> Candidate | None:
     if holds(element.inner, "memory"):
         return None  # one inside another: whose title is whose?
-    title = line(_first(element, "title"), TITLE)
+    title = one_line(_first(element, "title"), TITLE)
     if not title:
         return None
     cited = _cited(element, batch)
@@ -137,7 +138,7 @@ def _first(element: Element, name: str) -> str:
 
 
 def _listed(element: Element, name: str, most: int) -> tuple[str, ...]:
-    texts = (line(clean(one.inner), most) for one in elements(element.inner, name))
+    texts = (one_line(clean(one.inner), most) for one in elements(element.inner, name))
     return tuple(dict.fromkeys(text for text in texts if text))[:MOST_LISTED]
 
 
@@ -168,14 +169,14 @@ def _claims(text: str, batch: Batch) -> list[Claim]:
 def _claim(element: Element, batch: Batch, at: datetime) -> Claim | None:
     cited = _cited(element, batch)
     event_ids = tuple(one.event.event_id for one in cited)
-    said = {name: line(clean(value), 250) for name, value in element.attributes.items()}
+    said = {name: one_line(clean(value), 250) for name, value in element.attributes.items()}
     authors = {author_of(one) for one in cited}
     author = least_trusted(authors)
     source: SourceType = "stated" if author == "user" else "inferred"
     confidence = _unit(said.get("confidence", ""))
     match element.name, said:
         case "entity", {"name": str(name), "type": str(kind)} if name and kind:
-            description = line(clean(element.inner), 1000)
+            description = one_line(clean(element.inner), 1000)
             return EntityClaim(name, kind[:64], description, event_ids=event_ids)
         case "claim", {"subject": str(a), "predicate": str(b), "object": str(c)} if a and b and c:
             return FactClaim(a, b[:128], c, at, author, source, confidence, event_ids)
@@ -187,14 +188,14 @@ def _claim(element: Element, batch: Batch, at: datetime) -> Claim | None:
 def _preference(element: Element, batch: Batch) -> PreferenceClaim | None:
     """The claim of a memory that is a preference stated by the user."""
     cited = _cited(element, batch)
-    title = line(_first(element, "title"), FACT)
+    title = one_line(_first(element, "title"), FACT)
     if element.attributes.get("sort") != "preference" or not title:
         return None
     if not cited or any(one.event.kind != "prompt" for one in cited):
         return None
     return PreferenceClaim(
         category="stated",
-        key=line(_first(element, "concept") or title, 128),
+        key=one_line(_first(element, "concept") or title, 128),
         value=title,
         at=max(one.event.valid_time for one in cited),
         source_type="stated",

@@ -62,7 +62,7 @@ def standing(text: str, vector: Any = None) -> Standing:
     best = Standing("", 0.0)
     for sentence in own_sentences(text):
         logit = base
-        forms = sorted(forms_of(sentence, _vocabulary()))
+        forms = sorted(forms_of(sentence, form_words()))
         for at, share in hashed(forms):
             logit += share * float(weights[DIMENSIONS + at])
         for at, number in enumerate(numbers(sentence, text)):
@@ -142,5 +142,6 @@ def _weights() -> Any:
 
 
 @cache
-def _vocabulary() -> frozenset[str]:
+def form_words() -> frozenset[str]:
+    """Words that many use; others are left open in forms."""
     return frozenset(safe_files.read_whole(WORDS_FILE, _WORDS_BYTES).decode().split())

@@ -61,13 +61,5 @@ def plain(text: str) -> str:
     return _UNWANTED.sub("", _ENTITY.sub(lambda match: _FIVE[match[1]], text)).strip()
 
 
-def line(text: str, most: int) -> str:
-    """The same on one line, cut at a word."""
-    flat = " ".join(text.split())
-    if len(flat) <= most:
-        return flat
-    return (flat[: most - 1].rsplit(" ", 1)[0] or flat[: most - 1]) + "…"
-
-
 def _attributes(text: str) -> dict[str, str]:
     return {name: plain(double or single) for name, double, single in _ATTRIBUTE.findall(text)}

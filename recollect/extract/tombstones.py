@@ -46,7 +46,7 @@ from recollect.extract.statement_match import (
     without_statements,
     word_hashes,
 )
-from recollect.extract.tombstone import (
+from recollect.extract.tombstone_entry import (
     Cause,
     StatedBelief,
     Tombstone,

@@ -44,6 +44,9 @@ Sign = Literal["own field", "shape"]
 NOT_READABLE = "payload not readable"
 # Set in the environment of Recollect's own LLM calls; the hook leaves at once, this is the net.
 GUARD = "RECOLLECT_INTERNAL"
+_TURN_FIELDS = (
+    "prompt_id", "turn_id", "turnId", "turn-id", "generation_id", "execution_id",
+)  # fmt: skip
 _MAX_SESSION = 256
 _MAX_CWD = 2048
 # Without an id from the host, the same content within this time is one event that fired twice.
@@ -52,12 +55,14 @@ DOUBLE_FIRING_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Reading:
-    """A payload that was read: its object, its session, its directory."""
+    """A payload that was read: its object, its session, the host's id of the turn, its
+    directory."""
 
     payload: Payload
     event: str
     data: Data
     session_id: str | None
+    turn: str
     cwd: str
     damaged: bool
 
@@ -87,9 +92,12 @@ class Adapter:
     # The events whose answer the host reads, as it spells them.
     answered: ClassVar[tuple[str, ...]] = ()
     session_fields: ClassVar[tuple[str, ...]] = ("session_id", "sessionId", "sessionID")
+    root_fields: ClassVar[tuple[str, ...]] = ("cwd",)  # each a path or a list of paths
     injects_prompt: ClassVar[bool] = True
-    # Hosts whose hook files this one runs too, and how sure its `sent` is (see hooks.guests).
+    # Hosts whose hook files this one runs too, the variables and fields without which it is not
+    # asked whether it sent a payload of theirs, and how sure its `sent` is (see hooks.guests).
     runs_hooks_of: ClassVar[tuple[str, ...]] = ()
+    signs: ClassVar[frozenset[str]] = frozenset()
     sent_by: ClassVar[Sign] = "own field"
 
     def __init__(self, facts: Facts) -> None:
@@ -98,7 +106,8 @@ class Adapter:
         self._injecting = {event_key(hook.event) for hook in facts.hooks if hook.injects}
 
     def sent(self, payload: Payload, data: Data) -> bool:
-        """Whether this host sent a payload of a hook that was written for another."""
+        """Whether this host sent a payload of a hook that was written for another. One of its
+        signs is there."""
         return False
 
     def interpret(self, payload: Payload, data: Data | None, repaired: bool) -> Capture:
@@ -109,6 +118,7 @@ class Adapter:
             event=event,
             data=data or {},
             session_id=self.session_id(payload, data or {}),
+            turn=word(data or {}, *_TURN_FIELDS),
             cwd=self.cwd(payload, data or {}),
             damaged=damaged or (data is None and bool(payload.stdin.strip())),
         )
@@ -165,17 +175,14 @@ class Adapter:
 
     def cwd(self, payload: Payload, data: Data) -> str:
         """Where the project is. The host's variable first: an agent may change its directory."""
-        candidates = (
-            *(payload.env.get(name) for name in self.facts.project_env),
-            *self.roots(data),
-        )
+        candidates: list[Any] = [payload.env.get(name) for name in self.facts.project_env]
+        for field in self.root_fields:
+            found = data.get(field)
+            candidates += found if isinstance(found, list) else [found]
         for found in (*candidates, payload.cwd):
             if isinstance(found, str) and os.path.isabs(found) and len(found) <= _MAX_CWD:
                 return plain_text(found)
         return ""
-
-    def roots(self, data: Data) -> tuple[Any, ...]:
-        return (data.get("cwd"),)
 
     # --- captures --------------------------------------------------------------------------------
 
@@ -222,11 +229,12 @@ class Adapter:
         draft = prompt_draft(text, turn)
         if draft is None:
             return self.nothing(reading, "empty prompt")
+        assert isinstance(draft.body, TextBody)
         return replace(
             self.nothing(reading, ""),
             drafts=(draft,),
             wants="prompt" if self.injects_prompt else None,
-            query=prompt_text(draft),
+            query=draft.body.content,
         )
 
     def used(
@@ -283,7 +291,7 @@ class Adapter:
         return self.signalled(reading, "compaction", word(reading.data, "trigger") or "auto")
 
     def on_prompt(self, reading: Reading) -> Capture:
-        return self.prompted(reading, reading.data.get("prompt"), turn_of(reading.data))
+        return self.prompted(reading, reading.data.get("prompt"), reading.turn)
 
     def on_tool(self, reading: Reading) -> Capture:
         return self._tool(reading, None)
@@ -322,7 +330,7 @@ class Adapter:
         return self.stopped(
             reading,
             pick(data, "last_assistant_message", "assistant_response", "assistantResponse"),
-            turn=turn_of(data),
+            turn=reading.turn,
             reason=word(data, "stop_reason", "stopReason"),
         )
 
@@ -342,11 +350,6 @@ def prompt_draft(text: Any, turn: str = "") -> EventDraft | None:
         return None
     body = TextBody(content=content)
     return EventDraft(kind="prompt", body=body, author="user", **_key("prompt", turn, content))
-
-
-def prompt_text(draft: EventDraft) -> str:
-    assert isinstance(draft.body, TextBody)
-    return draft.body.content
 
 
 def answer_draft(answer: Any, *, prompt: Any = "", turn: str = "") -> EventDraft | None:
@@ -386,10 +389,6 @@ def tool_draft(
         tool=replace(tool, command=fit_text(tool.command)),
         **_key("tool", call, content),
     )
-
-
-def turn_of(data: Data) -> str:
-    return word(data, "prompt_id", "turn_id", "turnId", "turn-id", "generation_id", "execution_id")
 
 
 def _key(kind: str, given: str, content: str) -> dict[str, Any]:

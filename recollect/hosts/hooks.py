@@ -9,8 +9,9 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
+from recollect.core.values import query_text
 from recollect.hosts import registry
-from recollect.hosts.adapter import Adapter, UnknownHost, answer_draft, prompt_draft, prompt_text
+from recollect.hosts.adapter import Adapter, UnknownHost, answer_draft, prompt_draft
 from recollect.hosts.payloads import Capture, Payload, with_answer
 from recollect.hosts.reading import lines_between
 
@@ -29,7 +30,10 @@ def capture(payload: Payload) -> Capture:
     hook was written for."""
     named = adapter(payload.host)
     data, repaired = named.read(payload)
-    guest = (one for one in guests(named.name) if one.sent(payload, data or {}))
+    given = {*payload.env, *(data or ())}
+    guest = (
+        one for one in guests(named.name) if one.signs & given and one.sent(payload, data or {})
+    )
     return next(guest, named).interpret(payload, data, repaired)
 
 
@@ -55,8 +59,8 @@ def prompted_from_file(captured: Capture, file: bytes) -> Capture:
     if draft is None:
         return captured
     wants = captured.wants or ("prompt" if not captured.drafts and not captured.signal else None)
-    drafts = (draft, *captured.drafts)
-    return replace(captured, drafts=drafts, wants=wants, query=prompt_text(draft), note="")
+    drafts, query = (draft, *captured.drafts), query_text(draft.body)
+    return replace(captured, drafts=drafts, wants=wants, query=query, note="")
 
 
 def answered_from_transcript(

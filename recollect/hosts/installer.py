@@ -34,6 +34,8 @@ class FoundHost:
 class Installer:
     """A host's installer: a subclass names the pieces, and what a person must still do."""
 
+    plugin_root = "${PLUGIN_ROOT}"  # what the hooks of a plugin call its folder
+
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.name = facts.name
@@ -57,14 +59,23 @@ class Installer:
         """How the host reports that somebody typed this text."""
         return prompt_call(self.facts.prompts[0], text, session, cwd)
 
+    def plugin(self, context: Context, cwd: str) -> str:
+        """The folder of Recollect's plugin that the host installed by itself and that is switched
+        on in this directory; empty when there is none."""
+        return ""
+
     def hook_command(self, context: Context, event: str) -> tuple[str, ...] | None:
         """What the host runs for this event, read from its own files; None when it runs nothing of
         ours."""
-        for piece in self.pieces(context):
+        pieces, plugin = self.pieces(context), self.plugin(context, context.home)
+        if plugin:
+            hooks = os.path.join(plugin, "hooks", "hooks.json")
+            pieces.append(JsonFile(hooks, "", (grouped_hooks(self.facts, context),)))
+        for piece in pieces:
             now = read(piece.path)
             found = piece.command(now, event) if now is not None else None
             if found:
-                return found
+                return tuple(one.replace(self.plugin_root, plugin) for one in found)
         return None
 
     def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:

@@ -16,6 +16,8 @@ from recollect.hosts.reading import Data, pick, prose, section, word
 
 class OpenCodeFormat(Adapter):
     answered = ("session.created", "session.resumed", "chat.message")
+    # `worktree` comes last: outside a repository it is "/".
+    root_fields = ("directory", "info_directory", "worktree")
     routes: ClassVar[Mapping[str, str]] = {
         "sessioncreated": "on_start",
         "sessionresumed": "on_start",  # ours: the plugin sees a session that it did not see begin
@@ -30,6 +32,7 @@ class OpenCodeFormat(Adapter):
         event = payload.event.removeprefix("event.")
         if data is not None:
             data = {**data, **section(data, "event")}
+            data["info_directory"] = _info(data).get("directory")
             event = word(data, "type") if event in ("", "event") else event
         return super().interpret(replace(payload, event=event), data, repaired)
 
@@ -37,10 +40,6 @@ class OpenCodeFormat(Adapter):
         places = (data, section(data, "input"), section(data, "properties"))
         found = next(filter(None, (word(place, "sessionID") for place in places)), "")
         return super().session_id(payload, {"session_id": found or word(_info(data), "id")})
-
-    def roots(self, data: Data) -> tuple[Any, ...]:
-        # `worktree` comes last: outside a repository it is "/".
-        return (data.get("directory"), _info(data).get("directory"), data.get("worktree"))
 
     def answer(self, event: str, context: str, message: str = "") -> bytes:
         return super().answer(event.removeprefix("event."), context, message)

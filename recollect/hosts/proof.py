@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core import ids, oslayer
+from recollect.core.projects import PROOF
 from recollect.hosts.context import Context
 from recollect.hosts.installer import Installer
 
@@ -99,7 +100,7 @@ def prove(context: Context, host: Installer, daemon: Daemon, cwd: str = "") -> P
 
 def scratch_project(data_dir: str) -> str:
     """A project of its own, in which only proofs are made."""
-    place = os.path.join(data_dir, "prove")
+    place = os.path.join(data_dir, PROOF)
     oslayer.private_directory(place)
     oslayer.private_file(os.path.join(place, "Makefile"))
     return place

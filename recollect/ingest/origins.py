@@ -212,17 +212,14 @@ class Namespaces:
         self._disk = DiskLookup()
 
     def of(self, directory: str | None) -> str:
-        return self.of_place(self.locate(directory or "")[0])
+        return self.locate(directory or "")[0]
 
-    def of_place(self, place: ProjectPlace) -> str:
-        return projects.namespace(self._actor, self._store.projects.resolve(place))
-
-    def locate(self, directory: str) -> tuple[ProjectPlace, str | None]:
-        """Where work happens, and the path as it may be stored. A path that holds something
-        private is stored without it and belongs to the global project."""
-        if not directory or not os.path.isabs(directory):
-            return ProjectPlace(), None
-        shown = privacy.scrub(directory).text[:2048]
-        if shown != directory or "\0" in directory or "[REDACTED" in directory:
-            return ProjectPlace(), shown.replace("\0", "") or None
-        return self._disk.locate(directory), shown
+    def locate(self, directory: str) -> tuple[str, ProjectPlace, str | None]:
+        """The namespace of a directory, where its project is, and the path as it may be stored. A
+        path that holds something private is stored without it and belongs to the global project."""
+        place, shown = ProjectPlace(), None
+        if os.path.isabs(directory):
+            shown = privacy.scrub(directory).text[:2048].replace("\0", "") or None
+            if shown == directory and "[REDACTED" not in directory:
+                place = self._disk.locate(directory)
+        return projects.namespace(self._actor, self._store.projects.resolve(place)), place, shown

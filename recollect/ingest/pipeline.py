@@ -22,9 +22,9 @@ from recollect.capture.frames import Frame
 from recollect.core import errors, ids, projects, values
 from recollect.core.clock import Clock
 from recollect.core.projects import ProjectPlace
-from recollect.core.values import Arrival, Event, EventSource, StoredEvent
+from recollect.core.values import Arrival, Event, EventSource, SessionStatus, StoredEvent
 from recollect.hosts import hooks
-from recollect.hosts.payloads import Capture, EventDraft, Payload
+from recollect.hosts.payloads import Capture, EventDraft, Payload, Wants
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.origins import (
@@ -242,7 +242,7 @@ class Pipeline:
         self, frame: Frame, digest: bytes, captured: Capture, *, live: bool
     ) -> "_ReadFrame | Reply":
         """The events to store of a frame, or the answer when there are none."""
-        cut = frames.told_cut(frame.flags)
+        cut = frames.told_cut(frame.flags) if frame.flags else ""
         if cut or captured.damaged:
             self._counters.count("payloads cut" if cut else "payloads not readable")
             told_of = f"was cut: {cut}" if cut else "could not be read in full"
@@ -259,9 +259,9 @@ class Pipeline:
                 self._counters.count(f"kept out: {refusal.reason}")
                 shown = refusal.message if captured.wants else ""
                 return Reply(frames.STORED, hooks.answer(captured, shown) if live else b"")
-            captured = self.keep_out.without_kept_out(captured)
-        place, path = self._namespaces.locate(captured.cwd)
-        namespace = self._namespaces.of_place(place)
+            if any(draft.kind == "tool_use" for draft in captured.drafts):
+                captured = self.keep_out.without_kept_out(captured)
+        namespace, place, path = self._namespaces.locate(captured.cwd)
         session_id = self._continuity.session(
             captured.host,
             namespace,
@@ -317,13 +317,13 @@ class Pipeline:
             came = [(arrival, next(outcomes)) for arrival in taken.arrivals]
             taken.refused = any(outcome.status == "conflict" for _, outcome in came)
             news.append([arrival for arrival, outcome in came if outcome.status == "stored"])
-        ended = dict.fromkeys(
-            (taken.namespace, taken.session_id)
-            for taken in group
-            if taken.captured.signal == "session-end"
-        )
-        if ended:
-            self._store.sessions.end(list(ended), "completed", self._clock.now())
+        ended: dict[SessionStatus, dict[tuple[str, str], None]] = {}
+        for taken in group:
+            if taken.captured.signal == "session-end":
+                status: SessionStatus = "failed" if taken.captured.session_failed else "completed"
+                ended.setdefault(status, {})[taken.namespace, taken.session_id] = None
+        for status, sessions in ended.items():
+            self._store.sessions.end(list(sessions), status, self._clock.now())
         return news
 
     def _notify(self, taken: "_ReadFrame", fresh: Sequence[Arrival]) -> None:
@@ -387,10 +387,9 @@ class Pipeline:
         captured = taken.captured
         recalled = Recalled()
         if captured.wants is not None and (fresh or not captured.drafts):
-            ran = _command_of(fresh) if captured.wants == "tool" else ""
             question = RecallQuestion(
                 trigger=captured.wants,
-                text=ran or privacy.scrub(captured.query).text,
+                text=_stored_text(fresh, captured.wants) or privacy.scrub(captured.query).text,
                 namespaces=(taken.namespace, projects.namespace(self._actor)),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
@@ -483,12 +482,12 @@ class Pipeline:
 
     def _scrubbed(self, event: Event) -> Event:
         """An event with every text scrubbed, including session name and path."""
-        clean = self._clean_tree(msgspec.to_builtins(event, builtin_types=(datetime,)))
-        kept = {"event_id": event.event_id, "namespace": event.namespace, "body": None}
         body = self._scrubbed_body(event.body, event.kind, event.session_id)
-        return msgspec.structs.replace(
-            values.convert(Event, clean | kept | {"body": msgspec.to_builtins(body)}), body=body
-        )
+        tree = msgspec.to_builtins(event, builtin_types=(datetime,))
+        del tree["body"]  # else what is removed from it would be counted twice
+        kept = {"event_id": event.event_id, "namespace": event.namespace}
+        clean = self._clean_tree(tree) | kept | {"body": msgspec.to_builtins(body)}
+        return msgspec.structs.replace(values.convert(Event, clean), body=body)
 
     def _clean_tree(self, tree: Any) -> Any:
         scrubbed = privacy.scrub_tree(tree)
@@ -507,10 +506,12 @@ def _check_size(event: Event) -> None:
         )
 
 
-def _command_of(arrivals: Sequence[Arrival]) -> str:
-    """What a tool ran, as it was stored: without secrets."""
-    body = arrivals[0].event.body
-    data = body.data if isinstance(body, values.JsonBody) else None
+def _stored_text(fresh: Sequence[Arrival], wants: Wants) -> str:
+    """What was asked or what a tool ran, as it was stored: without secrets."""
+    body = fresh[0].event.body if fresh else None
+    if isinstance(body, values.TextBody) and wants == "prompt":
+        return body.content
+    data = body.data if isinstance(body, values.JsonBody) and wants == "tool" else None
     command = data.get("command") if isinstance(data, dict) else None
     return command if isinstance(command, str) else ""
 

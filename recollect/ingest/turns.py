@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.core import ids
+from recollect.core.one_line import one_line
 from recollect.core.values import (
     Author,
     Event,
@@ -96,14 +97,16 @@ class TurnBuilder:
         asked, answered = "\n\n".join(self.asked), "\n\n".join(self.answered)
         event = self.first.event
         detail = [text for text in (asked, answered) if text]
+        if self.work.errors:
+            detail.append("Errors:\n" + "\n".join(self.work.errors))
         if self.commands:
             detail.append("Commands:\n" + "\n".join(self.commands))
         return Record(
             record_id=ids.RECORD + event.event_id,
             namespace=event.namespace,
             kind="episode",
-            title=_line(asked or answered, TITLE_CHARS) or "(nothing but white space)",
-            summary=_line(answered if asked else "", SUMMARY_CHARS),
+            title=one_line(asked or answered, TITLE_CHARS) or "(nothing but white space)",
+            summary=one_line(answered if asked else "", SUMMARY_CHARS),
             detail="\n\n".join(detail),
             files=tuple(self.files),
             category=UNANSWERED if self._unanswered else self.outcome,
@@ -162,14 +165,6 @@ def _text(event: Event) -> str:
         case MessageBody(turns=turns):
             return turns[-1].content
     return ""
-
-
-def _line(text: str, most: int) -> str:
-    """The beginning of a text on one line, cut at a word."""
-    flat = " ".join(text[: 4 * most].replace("\0", " ").split())  # SQLite's texts end at a NUL
-    if len(flat) <= most:
-        return flat
-    return flat[: most - 1].rsplit(" ", 1)[0] + "…"
 
 
 def _strings(value: Any) -> list[str]:

@@ -49,9 +49,11 @@ class Sources:
 
     def records(self, namespaces: Sequence[str], record_ids: Sequence[str]) -> list[Record]:
         """Those of the memories that are there, in this order."""
+        if not record_ids:
+            return []
         found = {
             record.record_id: record
-            for namespace in namespaces
+            for namespace in dict.fromkeys(namespaces)
             for record in self.store.records.get(namespace, record_ids)
         }
         return [found[record_id] for record_id in record_ids if record_id in found]
@@ -80,10 +82,13 @@ class BriefLine:
 
     @property
     def told_as(self) -> tuple[str, ...]:
-        """What a session that was told this need not be told again: a turn, its note and what else
-        was made of it are one memory."""
+        """What a session that was told this need not be told again: a turn, its note and its
+        summary are one memory. A belief is a part of its turn: what was done there is still
+        news."""
         events, statement, is_turn = self._identity
-        return (self.id, *self.keys, *events, *(() if is_turn else statement))
+        if statement and not is_turn:
+            return (self.id, *self.keys, *statement)
+        return (self.id, *self.keys, *events)
 
     @property
     def same_as(self) -> tuple[str, ...]:
@@ -129,7 +134,7 @@ class Draft:
     question: RecallQuestion
     about_past: bool = False  # it asks in so many words for what was
     is_start: bool = False  # it is answered with what a session starts with
-    as_sections: bool = False  # asked on purpose: in the seeds' sections, not as a brief
+    as_sections: bool = False  # asked on purpose: in sections with headings, not as a brief
     lines: list[BriefLine] = field(default_factory=list)
     rivals: list[Rival] = field(default_factory=list)  # what is not so of the things named
     confidence: float = 0.0  # that memory holds anything about it

@@ -15,7 +15,7 @@ from recollect.store.interface import Store, details_of
 
 # `none` is what an undo leaves where there was no verdict before.
 Verdict = Literal["useful", "wrong", "never", "none"]
-FACTORS = {"useful": 1.15}
+FACTORS = {"useful": 1.15, "never": 0.0}  # what a verdict does to a score
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,6 @@ class Doubts:
 
     records: frozenset[str]
     events: frozenset[str]
-
-    def about(self, record: Record) -> bool:
-        """Whether it was rated wrong, or is a note or turn made from the same events as one that
-        was. A belief, or the summary of a session, says more than one turn did."""
-        if record.record_id in self.records:
-            return True
-        of_a_turn = not (record.traits.is_belief or record.traits.is_summary)
-        return of_a_turn and not self.events.isdisjoint(record.source_event_ids)
 
 
 class Feedback:
@@ -72,13 +64,18 @@ class Feedback:
             verdicts = kept.setdefault(namespace, self._read(namespace))
         return verdicts
 
-    def doubts(self, namespace: str) -> Doubts:
-        """What is not to be told, because it was rated wrong and was not mended since."""
+    def doubts(self, record: Record) -> bool:
+        """Whether a memory was rated wrong and was not mended since, or is a note or turn made from
+        the same events as one that was. A belief, or the summary of a session, says more than one
+        turn did."""
         kept = self._doubts
-        found = kept.get(namespace)
+        found = kept.get(record.namespace)
         if found is None:
-            found = kept.setdefault(namespace, self._read_doubts(namespace))
-        return found
+            found = kept.setdefault(record.namespace, self._read_doubts(record.namespace))
+        if record.record_id in found.records:
+            return True
+        of_a_turn = not (record.traits.is_belief or record.traits.is_summary)
+        return of_a_turn and not found.events.isdisjoint(record.source_event_ids)
 
     def forget_known(self) -> None:
         """Verdicts were given, or a memory edited, here or by another daemon: all is read anew."""
@@ -118,9 +115,3 @@ def _digest(record: Record) -> str:
     """Tells whether a memory was edited since it was rated, without keeping its words."""
     said = "\0".join((record.title, record.summary, record.detail, *record.facts))
     return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
-
-
-def factor(verdicts: dict[str, Verdict], record_id: str) -> float:
-    """What a verdict does to a score; 0 takes the memory out."""
-    verdict = verdicts.get(record_id)
-    return 0.0 if verdict == "never" else FACTORS.get(verdict or "", 1.0)

@@ -13,7 +13,7 @@ from recollect.core import vector_bytes as layout
 from recollect.core.clock import to_micros
 from recollect.core.ids import RECORD
 from recollect.core.text_words import count_tokens
-from recollect.core.tuning import NOTES, PRIORS, SPEAKING
+from recollect.core.tuning import NOTES, PRIORS, SPEAKING, WORK_FILES
 from recollect.core.values import Entity, Fact
 from recollect.embedding.embedder import MODEL
 from recollect.extract.rules.patterns import contradicts
@@ -31,7 +31,7 @@ from recollect.inject.speaking import (
 from recollect.inject.start import names_file, start
 from recollect.retrieve.find import find
 from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
-from recollect.retrieve.query import Intent, intent
+from recollect.retrieve.query import intent
 from recollect.work.cache import WorkCache
 from recollect.work.index import BranchWork, ProjectWork
 from recollect.work.likely_files import Ask, Likely, likely_names, rank
@@ -147,6 +147,8 @@ def _add_corrections(sources: Sources, draft: Draft) -> None:
         if one is None or one.traits.is_belief or not one.session_id or one.position is None:
             continue
         follows[line.id] = sources.engine.after(one.namespace, one.session_id, one.position)
+    if not follows:
+        return
     ids = sorted({one for some in follows.values() for one in some})
     said = {
         one.record_id: one.title
@@ -178,8 +180,10 @@ def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> N
         lines = [preference_line(one) for one in graphs.preferences(namespaces)]
     else:
         lines = asked_preferences(graphs, namespaces, text, by_likeness=draft.about_past)
-    lines += facts(walks)
-    lines += by_words(graphs, namespaces, text, intent(text), have | {line.id for line in lines})
+    if walks:
+        lines += facts(walks)
+    steps = 1 if draft.notes["intent"] == "procedure" else 2
+    lines += by_words(graphs, namespaces, text, steps, have | {line.id for line in lines})
     # A fact may be reached from several things that the prompt names.
     found: dict[str, BriefLine] = {}
     for line in lines:
@@ -277,18 +281,16 @@ def facts(walks: Sequence[GraphWalk]) -> list[BriefLine]:
 
 
 def by_words(
-    graphs: GraphCache, namespaces: Sequence[str], text: str, intent: Intent, have: set[str]
+    graphs: GraphCache, namespaces: Sequence[str], text: str, steps: int, have: set[str]
 ) -> list[BriefLine]:
     """Facts, described things and procedures that words alone find; each must share enough with
-    the prompt."""
+    the prompt, a procedure so many words (`steps`)."""
     asked = content_stems(text[:4000])
     items: list[BriefLine] = []
     # No fact has half of the words of a long prompt: it is not looked for.
     least = max(2, BY_WORDS * len(asked)) if len(asked) <= LONG else float("inf")
     for namespace in namespaces:
-        facts, things, procedures = graphs.sharing(
-            namespace, asked, least, 1 if intent == "procedure" else 2
-        )
+        facts, things, procedures = graphs.sharing(namespace, asked, least, steps)
         for fact, shared in facts[:SEARCHED]:
             if fact.fact_id not in have:
                 items.append(_fact(fact, "known", fact.confidence, _shares(shared)))
@@ -333,13 +335,13 @@ def work_lines(
         if question.trigger == "session-start" or not work.turn:
             return []  # the first prompt decides what is likely; it brings these lines
         found = [] if later else [branch_line(work, ask, told), runs_line(work, ask, told)]
-        found = [_files(work, ask, told, later=later, idle=idle), *found]
+        found = [likely_line(work, ask, told, later=later, idle=idle), *found]
         return [line for line in found if line is not None]
 
     return cache.ask(question.namespaces[0], look)
 
 
-def _files(
+def likely_line(
     work: ProjectWork, ask: Ask, told: Collection[str], *, later: bool, idle: float
 ) -> BriefLine | None:
     likely = [
@@ -347,7 +349,9 @@ def _files(
         for one in rank(work, ask)
         if f"file {one.path}" not in told and not work.is_ignored(one.path)
     ]
-    likely = likely[: FILES_LATER if later else FILES]
+    # Where there are few files, which ones are likely tells nothing.
+    few = int(WORK_FILES.most_share * len(work.path))
+    likely = likely[: min(few, FILES_LATER if later else FILES)]
     prompt = weight_of_prompt(ask.text, later=later, idle=idle)
     chances = [chance_of_file(one.score, prompt) for one in likely]
     kept = [one for one, chance in zip(likely, chances, strict=True) if chance >= SPEAKING.least]

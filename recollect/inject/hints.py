@@ -38,7 +38,7 @@ from recollect.store.interface import RecordFilter, Store
 RELATED_CHARS = 60
 _MOST = 500  # hints whose prompts were not extracted yet
 
-ToolsSince = Callable[[str], datetime | None]
+HaveTools = Callable[[str], bool]  # the agents of a namespace
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class _Given:
 
 class Hints:
     def __init__(
-        self, store: Store, settings: Settings, clock: Clock, tools_since: ToolsSince
+        self, store: Store, settings: Settings, clock: Clock, have_tools: HaveTools
     ) -> None:
         self._store = store
         self._on = settings.hints and settings.prompt_tokens > 0
         self._most_tokens = settings.prompt_tokens
         self._share_sensitive = settings.share_sensitive
         self._clock = clock
-        self._tools_since = tools_since
+        self._have_tools = have_tools
         self._lock = threading.Lock()
         self._given: OrderedDict[str, _Given] = OrderedDict()
 
@@ -71,7 +71,7 @@ class Hints:
         question = draft.question
         if not self._on or question.trigger != "prompt" or question.event_id is None:
             return
-        if self._tools_since(question.namespaces[0]) is None:
+        if not self._have_tools(question.namespaces[0]):
             return
         found = standing(question.text, draft.vector)
         if not found.fires:

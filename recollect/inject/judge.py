@@ -10,7 +10,7 @@ from recollect.core.ids import short_id
 from recollect.core.values import Preference, Record
 from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft, Sources, plain
-from recollect.inject.feedback import factor
+from recollect.inject.feedback import FACTORS
 from recollect.inject.speaking import is_question
 from recollect.lifecycle.file_freshness import FreshnessChecker
 from recollect.privacy.sensitive import is_sensitive
@@ -34,7 +34,8 @@ class Judge:
 
     def __call__(self, draft: Draft, told: frozenset[str], *, repeat: bool) -> None:
         """`repeat`: what was told before may be told again."""
-        self._look_at_files(draft)
+        if any(line.record is not None and line.record.citations for line in draft.lines):
+            self._look_at_files(draft)
         for line in draft.lines:
             if line.why_not:
                 continue
@@ -42,10 +43,10 @@ class Judge:
                 self._made(line, draft)
             else:
                 self._memory(line, line.record, draft)
-            before = not told.isdisjoint(line.same_as)
-            if not line.why_not and before and not repeat:
+            if told and not (repeat or line.why_not or told.isdisjoint(line.same_as)):
                 line.why_not = TOLD
-        _tell_rules_once(draft)
+        if any(isinstance(line.thing, Preference) for line in draft.lines):
+            _tell_rules_once(draft)
 
     def _made(self, line: BriefLine, draft: Draft) -> None:
         text = render.forms(line, as_sections=True)[0]
@@ -59,13 +60,13 @@ class Judge:
 
     def _memory(self, line: BriefLine, record: Record, draft: Draft) -> None:
         now = self._clock.now()
-        weight = factor(self._feedback.of(record.namespace), record.record_id)
-        line.score *= weight
+        verdict = self._feedback.of(record.namespace).get(record.record_id, "none")
+        line.score *= FACTORS.get(verdict, 1.0)
         visible = self._feedback.tombstones.visible_record(record)
-        if weight == 0:
+        if verdict == "never":
             line.why_not = "you said: never again"
             return
-        if self._feedback.doubts(record.namespace).about(record):
+        if self._feedback.doubts(record):
             line.why_not = WRONG
             return
         if visible is None:
@@ -112,12 +113,13 @@ class Judge:
         asked = draft.question
         if not record.stands:
             return f"disputed by {record.ended_by}" if record.state == "disputed" else record.state
-        graph = self._graphs.of(record.namespace)
-        if record.traits.is_belief and graph.successors_of_facts(record.source_event_ids):
-            return OVER
-        if record.is_unsure and not (draft.asked_on_purpose or is_question(asked.text)):
-            return "disputed, and nobody stated it plainly: for questions only"
+        if record.traits.is_belief:
+            graph = self._graphs.of(record.namespace)
+            if graph.successors_of_facts(record.source_event_ids):
+                return OVER
         if record.state == "disputed":
+            if record.is_unsure and not (draft.asked_on_purpose or is_question(asked.text)):
+                return "disputed, and nobody stated it plainly: for questions only"
             # A line of a brief names its memory already.
             name = f" [{short_id(record.record_id)}]" if draft.as_sections else ""
             line.note = f" (disputed{name})"

@@ -19,7 +19,7 @@ from typing import Any
 from recollect.core import ids, oslayer, safe_files
 from recollect.core.settings import Settings
 from recollect.core.text_words import count_tokens
-from recollect.core.values import Receipt
+from recollect.core.values import Receipt, Record
 from recollect.hosts.proof import SESSION_PREFIX
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion
@@ -32,10 +32,11 @@ from recollect.inject.receipts import TEXT_KEPT, OwnText, ReceiptWriter, Told, m
 from recollect.inject.render import allot, fit
 from recollect.inject.speaking import decide, put_in_order
 from recollect.lifecycle.conversation import MARGIN
+from recollect.reconcile.related_beliefs import cosine
 
 log = logging.getLogger(__name__)
 
-LIMIT_MS = 500  # then the prompt goes on without memory: the hook's own limit is 2 s (H02)
+LIMIT_MS = 500  # then the prompt goes on without memory: the hook's own limit is 1 s
 PLACE_TOKENS = 100
 PAST_TOKENS = 4  # a question about the past may take so many times the budget of a prompt
 _HEADS = "\n".join(render.HEADS.values())
@@ -98,9 +99,10 @@ class Recall:
             log.exception("recall failed")
             draft.notes["failed"] = type(error).__name__
             self._counters.error(f"recall failed: {type(error).__name__}")
-        text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
-        if draft.notes.get("shadow"):
-            draft.notes.pop("hint", None)
+        if self._settings.shadow:
+            text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
+            if draft.notes.get("shadow"):
+                draft.notes.pop("hint", None)
         latency = (self._clock.mono_ns() - began) // 1000
         self._counters.recalled(latency / 1e6)
         if question.trigger == "tool" and not text and not draft.notes.get("shadow"):
@@ -121,7 +123,7 @@ class Recall:
     def preview(self, question: RecallQuestion, tokens: int | None = None) -> Preview:
         """What would be told to this question now, and why: no receipt is written, no session
         hears of it, and nothing counts as told. It may take its time, and it raises. With `tokens`
-        it is asked on purpose: the answer comes in the seeds' sections and may take so many."""
+        it is asked on purpose: the answer comes in sections and may take so many."""
         began = self._clock.mono_ns()
         draft = Draft(question, as_sections=tokens is not None)
         draft, text, injected = self._stages(draft, tokens)
@@ -157,7 +159,7 @@ class Recall:
         gather(self._sources, draft, told)
         repeat = draft.about_past
         self._judge(draft, told, repeat=repeat)
-        decide(draft)
+        decide(draft, self._likeness)
         told_before = sorted(told) if not repeat else ()
         put_in_order(draft, self._sources.records(question.namespaces, told_before))
         kept = draft.kept
@@ -170,6 +172,14 @@ class Recall:
         room = self._room(draft) if tokens is None else tokens
         text, injected = self._fitted(draft, room, headed=not told)
         return draft, "\n".join(part for part in (text, draft.hint) if part), injected
+
+    def _likeness(self, one: Record, other: Record) -> float:
+        """By their stored vectors; 0 without them."""
+        model, found = self._sources.index_cache.model, []
+        for record in (one, other):
+            rows = self._sources.store.vectors.of(record.namespace, model, [record.record_id])
+            found += [row.vector for row in rows if row.part == 0]
+        return cosine(*found) if len(found) == 2 else 0.0
 
     def _room(self, draft: Draft) -> int:
         if draft.question.trigger == "session-start":

@@ -1,7 +1,7 @@
 """The text of a brief: lines in a long and a short form, fitted into a budget, inside the fence.
 
 In: the lines to tell. Out: their texts and the whole brief. There are two layouts: the brief that a
-hook gives, and the seeds' sections for whoever asks explicitly. The fence begins and ends with a
+hook gives, and sections with headings for whoever asks explicitly. The fence begins and ends with a
 mark of ours; in it nothing else looks like one, nor like the marks of a host or of a model's chat
 template. The mark has square brackets, because Gemini CLI and Qwen Code escape angle brackets.
 `parse` gives back exactly what was fenced.
@@ -89,7 +89,9 @@ def _record(record: Record, stale: str, *, quoted: bool) -> tuple[str, ...]:
     end = _freshness(record, stale) + f" [{short_id(record.record_id)}]"
     if record.traits.is_turn:
         answer = shortened(one_line(record.summary), QUOTE_CHARS)
-        asked = f'- {day} asked: "{shortened(title, NOTE_CHARS)}"'
+        # A turn without a prompt has the words of the answer as its title.
+        verb = "answered" if record.author == "assistant" and not answer else "asked"
+        asked = f'- {day} {verb}: "{shortened(title, NOTE_CHARS)}"'
         long = f'{asked}; answered: "{answer}"{end}' if answer else f"{asked}{end}"
         return (long, f"{asked}{end}")
     short = f"- {day} {title}{end}"

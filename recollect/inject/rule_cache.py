@@ -61,6 +61,7 @@ class RuleCache:
     # --- reading ---
 
     def _of(self, namespaces: Sequence[str]) -> list[_Rules]:
+        """The rules of those that have any."""
         found = []
         for namespace in dict.fromkeys(namespaces):
             # Taken before reading: what changes meanwhile is read the next time.
@@ -72,7 +73,8 @@ class RuleCache:
                     while len(self._known) >= MOST_NAMESPACES and namespace not in self._known:
                         del self._known[next(iter(self._known))]
                     self._known[namespace] = known
-            found.append(known)
+            if known.sources:
+                found.append(known)
         return found
 
     def _read(self, namespace: str, version: tuple[int, int]) -> _Rules:

@@ -10,18 +10,19 @@ Then what only repeats another line is left out, and the newer of two comes befo
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from recollect.core import safe_files
 from recollect.core.text_words import STOP_WORDS
 from recollect.core.text_words import words as words_in
-from recollect.core.tuning import MATCHING, NOTES, SPEAKING, Speaking
+from recollect.core.tuning import ENDINGS, MATCHING, NOTES, SPEAKING, Speaking
 from recollect.core.values import Fact, Record
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft
+from recollect.reconcile import ending_pairs
 from recollect.retrieve.query import parse
 from recollect.work.terms import terms
 
@@ -77,7 +78,7 @@ def idleness(text: str, vector: Any) -> float:
     meaning, with weights that `tests/bench/fit_idle_prompts.py` fits on labelled prompts; without
     a vector, by how many words mean something."""
     if vector is None:
-        words = parse(text[:1000]).words
+        words = set(words_in(text[:1000]))
         own = [word for word in words if word not in STOP_WORDS and len(word) > 1]
         return {0: 1.0, 1: 0.6}.get(len(own), 0.0)
     weights = _weights()
@@ -95,7 +96,10 @@ MOST_NOTES = 2
 MOST_ABOUT_PAST = 8
 
 
-def decide(draft: Draft) -> None:
+Likeness = Callable[[Record, Record], float]  # of two memories, in meaning
+
+
+def decide(draft: Draft, likeness: Likeness) -> None:
     if draft.question.trigger != "prompt" or draft.is_start:
         return  # a session's start and a command bring only what holds
     least = NOTES.past if draft.asked_on_purpose else NOTES.speak
@@ -113,9 +117,42 @@ def decide(draft: Draft) -> None:
         elif not line.by_action:
             line.chance = chance_of(line, draft)
             _compare(line, least)
-    # Likely first: the search ranks by words more than this does.
-    draft.lines.sort(key=lambda line: -line.chance)
+    # Likely first: the search ranks by words more than this does. Of two that are likely enough,
+    # what was decided comes before what was noted.
+    draft.lines.sort(key=lambda line: (-min(line.chance, NOTES.sure), _is_note(line), -line.chance))
+    _drop_outdated(draft, likeness)
     _choose_memories(draft)
+
+
+def _is_note(line: BriefLine) -> bool:
+    return line.record is not None and not line.record.traits.is_belief
+
+
+def _drop_outdated(draft: Draft, likeness: Likeness) -> None:
+    """What was noted before a belief that changed it. A belief ends when another one takes its
+    place; a note is kept as what was so at its time."""
+    if draft.asked_on_purpose:
+        return
+    beliefs = [
+        line.record
+        for line in draft.lines
+        if line.record is not None and line.record.traits.is_belief and line.record.stands
+    ]
+    for line in draft.kept:
+        note = line.record
+        if note is not None and _is_note(line):
+            later = (one for one in beliefs if one.valid_from > note.valid_from)
+            if any(_changes(one, note, likeness) for one in later):
+                line.why_not = "a later belief says otherwise"
+
+
+def _changes(belief: Record, note: Record, likeness: Likeness) -> bool:
+    new, old = ending_pairs.read(belief.title), ending_pairs.read(note.title)
+    if new.words.isdisjoint(old.words):
+        return False
+    changes = ending_pairs.change(belief.title, None)
+    score = ending_pairs.score(new, old, likeness(belief, note), changes)
+    return ending_pairs.shares([score])[0] >= ENDINGS.clear
 
 
 def _is_of_commands(line: BriefLine) -> bool:
@@ -161,7 +198,9 @@ def _choose_memories(draft: Draft) -> None:
     if draft.as_sections:
         return  # its budget is the bound
     most = MOST_ABOUT_PAST if draft.about_past else MOST_NOTES
-    for line in [line for line, _ in memories if not line.why_not][most:]:
+    facts = sum(line.section in ("known", "related") for line in draft.kept)
+    kept = [line for line, _ in memories if not line.why_not and not line.by_action]
+    for line in kept[max(1, most - facts) :]:
         line.why_not = "enough was found that is more likely to be of use"
 
 
@@ -171,19 +210,25 @@ def chance_of(line: BriefLine, draft: Draft) -> float:
     if record is None:
         unasked = NOTES.unasked if line.parts.get("overlap", 1.0) == 0 else 0.0
         return _probability(NOTES.thing + unasked + NOTES.idle_thing * draft.idle)
-    near = line.parts.get("cosine", MATCHING.unknown_cosine)
+    return chance_of_memory(record, line.parts, draft.by_chance, draft.idle)
+
+
+def chance_of_memory(
+    record: Record, parts: Mapping[str, float], by_chance: float, idle: float = 0.0
+) -> float:
+    near = parts.get("cosine", MATCHING.unknown_cosine)
     if near == MATCHING.unknown_cosine:  # it has no vector yet, or there is no model
         near = NOTES.unseen_cosine
     else:
-        near -= max(0.0, draft.by_chance - NOTES.by_chance)
-    words = line.parts.get("grams", 0.0) * (1 - draft.idle)  # shared small talk proves nothing
+        near -= max(0.0, by_chance - NOTES.by_chance)
+    words = parts.get("grams", 0.0) * (1 - idle)  # shared small talk proves nothing
     return _probability(
         NOTES.base
         + NOTES.cosine * max(0.0, near)
         + NOTES.words * words
         + NOTES.many_words * max(0.0, words - NOTES.many)
-        + NOTES.graph * line.parts.get("graph", 0.0)
-        + NOTES.idle * draft.idle
+        + NOTES.graph * parts.get("graph", 0.0)
+        + NOTES.idle * idle
         + (NOTES.by_rules if record.strategy == "rules" and not record.traits.is_belief else 0.0)
     )
 
@@ -216,7 +261,8 @@ REPEATS = "says the same as another one"
 def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
     """Mark what repeats something before it or something told, and move what is newer up."""
     whole = draft.question.trigger == "session-start"
-    _drop_restated(draft)
+    if any(line.section == "rules" for line in draft.lines):
+        _drop_restated(draft)
     before = list(told)
     # Of a summary only the title is told, so the note with cause and fix is still news.
     without_summaries = [one for one in before if not one.traits.is_summary]

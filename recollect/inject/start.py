@@ -38,7 +38,7 @@ def start(sources: Sources, draft: Draft) -> None:
         if isinstance(line.thing, Preference) and line.thing.category == PROFILE:
             line.section = "profile"
     pool = [one for one in pool if one.category != PROFILE]
-    near = _likeness(sources, question)
+    near = _likeness(sources, question, pool)
     if draft.as_sections:
         draft.lines += held
         ranked = rank_for_start(
@@ -65,17 +65,18 @@ def start(sources: Sources, draft: Draft) -> None:
     draft.lines += _last_state(sources, draft, summaries)
 
 
-def _likeness(sources: Sources, question: RecallQuestion) -> dict[str, float]:
+def _likeness(
+    sources: Sources, question: RecallQuestion, pool: Sequence[Record]
+) -> dict[str, float]:
     """How near each memory is to what is being worked on: the branch, and the last task."""
     if not sources.index_cache.ready(question.namespaces):
         return {}
     last = sources.store.sessions.last_checkpoint(question.namespaces[0])
     branch = "" if question.branch in MAIN else " ".join(words_in(question.branch))
     text = " ".join(filter(None, (branch, last.task if last else "")))
-    ranked = sources.engine.search(
-        text, question.namespaces, limit=START_POOL, mode="semantic", floor=False
-    )
-    return {one.id: one.parts["cosine"] for one in ranked.results} if ranked.semantic else {}
+    if not text:
+        return {}
+    return sources.engine.likeness(text, question.namespaces, (one.record_id for one in pool))
 
 
 def _profile(pool: Sequence[Record]) -> Iterator[BriefLine]:

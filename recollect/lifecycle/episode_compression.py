@@ -17,6 +17,7 @@ from recollect import privacy
 from recollect.core import ids
 from recollect.core.errors import RecollectError
 from recollect.core.kinds import Level
+from recollect.core.one_line import one_line
 from recollect.core.values import Record, Strategy
 from recollect.lifecycle.extractive_summary import extract, is_conclusion, sentences
 from recollect.llm.base import ModelRequest, Provider, Purpose
@@ -111,7 +112,7 @@ def compress(
         namespace=first.namespace,
         kind="episode",
         title=first.title,
-        summary=_line(" ".join(facts or kept), 1000),
+        summary=one_line(" ".join(facts or kept), 1000),
         detail=_detail(told, found.sentences, commands, errors, found.words),
         facts=tuple(facts),
         concepts=tuple(_distinct(name for one in episodes for name in one.concepts)[:20]),
@@ -196,8 +197,3 @@ def _id(episodes: Sequence[Record], measure: StageLimits) -> str:
 
 def _distinct(items: "Iterator[str] | Sequence[str]") -> list[str]:
     return list(dict.fromkeys(items))
-
-
-def _line(text: str, most: int) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else flat[: most - 1].rsplit(" ", 1)[0] + "…"

@@ -162,7 +162,8 @@ def _escaped(text: str) -> str:
 
 
 def _namespaces(store: Store, wanted: ExportSelection) -> tuple[str, ...]:
-    return wanted.namespaces or tuple(store.projects.namespaces())
+    every = store.projects.namespaces()
+    return tuple(every) if wanted.namespaces is None else wanted.namespaces
 
 
 # --- in ------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import msgspec
 from recollect import privacy
 from recollect.core import ids
 from recollect.core.kinds import ObservationType, RecordKind
+from recollect.core.one_line import one_line
 from recollect.core.values import Author, Citation, Record, check, encode
 from recollect.extract.tombstones import Tombstones
 from recollect.hosts.reading import plain_text
@@ -95,7 +96,7 @@ def _record(found: FoundRecord) -> Record:
         record_id=ids.RECORD + derived_id(found.at, found.program, found.namespace + found.key),
         namespace=found.namespace,
         kind=found.kind,
-        title=_line(clean["title"], 200) or _line(clean["detail"], 200) or "(untitled)",
+        title=one_line(clean["title"], 200) or one_line(clean["detail"], 200) or "(untitled)",
         summary=clean["summary"][:4000],
         detail=clean["detail"][:_DETAIL],
         facts=tuple(fact[:500] for fact in clean["facts"] if fact),
@@ -131,8 +132,3 @@ def _plain(texts: dict[str, Any]) -> dict[str, Any]:
         name: plain_text(value) if isinstance(value, str) else [plain_text(one) for one in value]
         for name, value in texts.items()
     }
-
-
-def _line(text: str, most: int) -> str:
-    flat = " ".join(text[: 4 * most].split())
-    return flat if len(flat) <= most else flat[: most - 1].rsplit(" ", 1)[0] + "…"

@@ -4,13 +4,12 @@ In: a text, a tree as JSON gives it, or raw bytes. Out: the same without them, a
 raises; broken input is read in the way that hides more.
 """
 
-from recollect.privacy.private_tags import scrub_text
+from recollect.privacy.private_tags import may_have_tag, scrub_text
 from recollect.privacy.raw_payload import clean_raw
 from recollect.privacy.secrets import redact_text
 
 TYPE_CHECKING = False  # spares the import of `typing`; type checkers take the name for true
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 _ROUNDS = 8
@@ -38,8 +37,9 @@ class Scrubber:
     def clean(self, text: str, name: str = "") -> str:
         """The text without private spans and secrets; `name` is the key that it stands under."""
         for _ in range(_ROUNDS):
-            text, spans = scrub_text(text)
-            self.private += spans
+            if may_have_tag(text):
+                text, spans = scrub_text(text)
+                self.private += spans
             text, kinds = redact_text(text, name)
             for kind, count in kinds.items():
                 self.secrets[kind] = self.secrets.get(kind, 0) + count
@@ -76,13 +76,6 @@ def scrub(text: str, name: str = "") -> Scrubbed:
     return result
 
 
-def scrub_tree(value: "Any") -> ScrubbedTree:
-    """Clean every string of a tree, keys too. Each string is its own text."""
-    result = ScrubbedTree()
-    result.value = _cleaned(value, result.clean)
-    return result
-
-
 def scrub_raw(data: bytes) -> ScrubbedRaw:
     """Clean a payload that nobody has parsed; JSON that was well-formed stays so."""
     result = ScrubbedRaw()
@@ -90,15 +83,16 @@ def scrub_raw(data: bytes) -> ScrubbedRaw:
     return result
 
 
-def _cleaned(value: "Any", clean: "Callable[[str, str], str]") -> "Any":
-    """A copy of the tree with each string cleaned; what is neither text nor container is kept. The
-    walk keeps its own stack, so deep nesting does no harm."""
+def scrub_tree(value: "Any") -> ScrubbedTree:
+    """Clean every string of a tree, keys too. Each string is its own text; what is neither text nor
+    container is kept. The walk keeps its own stack, so deep nesting does no harm."""
+    result = ScrubbedTree()
     root: list[Any] = [None]
     todo: list[tuple[Any, str, Any, Any]] = [(value, "", root, 0)]
     while todo:
         node, name, parent, place = todo.pop()
         if isinstance(node, str):
-            parent[place] = clean(node, name)
+            parent[place] = result.clean(node, name)
         elif isinstance(node, dict):
             fresh: dict[Any, Any] = {}
             parent[place] = fresh
@@ -107,7 +101,7 @@ def _cleaned(value: "Any", clean: "Callable[[str, str], str]") -> "Any":
             label = next((one for one in names if isinstance(one, str)), "")
             for key, child in node.items():
                 under = key if isinstance(key, str) else ""
-                spot = clean(key, "") if isinstance(key, str) else key
+                spot = result.clean(key) if isinstance(key, str) else key
                 if spot in fresh:
                     spot = _free(spot, fresh)
                 fresh[spot] = None  # holds the order of the keys
@@ -118,7 +112,8 @@ def _cleaned(value: "Any", clean: "Callable[[str, str], str]") -> "Any":
             todo.extend((child, name, items, number) for number, child in enumerate(node))
         else:
             parent[place] = node
-    return root[0]
+    result.value = root[0]
+    return result
 
 
 def _free(key: "Any", taken: "dict[Any, Any]") -> str:

@@ -597,7 +597,8 @@ def _goes_on(text: str, start: int, end: int) -> bool:
 
 def find_commands(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
     """`curl -u user:password`, `--token value`, and the lines of a netrc file."""
-    yield from _find_options(text, low)
+    if " -" in low:
+        yield from _find_options(text, low)
     clauses = [_netrc]
     if words & _SPOKEN_WORDS or any(word in low for word in _SPOKEN):
         clauses.append(_spoken)

@@ -79,19 +79,6 @@ def _scripts() -> re.Pattern[str]:
     return compiled(r"[\u0370-\u1fff\u3040-\u9fff\uac00-\ud7af]")
 
 
-def _possible(text: str, low: str, words: frozenset[bytes], other: bool) -> list[Noun]:
-    """The nouns that the text may hold. Most texts hold none, so this is what costs."""
-    nouns = _nouns()
-    found = [entry for entry in nouns.ascii if entry[0] in low]
-    for word in nouns.words & words:
-        found += nouns.by_word[word]
-    if not text.isascii():
-        found += [entry for entry in nouns.latin if entry[0] in low]
-        if other:
-            found += [entry for entry in nouns.other if entry[0] in low]
-    return found
-
-
 @cache
 def _after(tongue: Language) -> re.Pattern[str]:
     """From the end of a noun to the end of the value."""
@@ -121,7 +108,14 @@ def noun_words() -> frozenset[bytes]:
 def find_password_sentences(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
     """Passwords after "das Passwort ist", "mot de passe :", "密码是" and their like."""
     other = not text.isascii() and _scripts().search(text) is not None
-    for noun, tongue in _possible(text, low, words, other):
+    # The nouns that the text may hold. Most texts hold none, so this is what costs.
+    nouns = _nouns()
+    likely = nouns.ascii if text.isascii() else nouns.ascii + nouns.latin
+    likely = likely + nouns.other if other else likely
+    possible = [entry for entry in likely if entry[0] in low]
+    for word in nouns.words & words:
+        possible += nouns.by_word[word]
+    for noun, tongue in possible:
         at = low.find(noun)
         while at >= 0:
             end = at + len(noun)
@@ -137,7 +131,7 @@ def find_password_sentences(text: str, low: str, words: frozenset[bytes]) -> Ite
                 if span is not None:
                     yield *span, "password"
             at = low.find(noun, end)
-    if words or not text.isascii():
+    if words & plain_passwords.gate_words() or not text.isascii():
         for place in plain_passwords.find_numbers_and_pairs(text, low, words, other):
             yield *place, "password"
 

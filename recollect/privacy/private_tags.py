@@ -82,7 +82,8 @@ def _hint() -> re.Pattern[str]:
     )
 
 
-def _may_have_tag(text: str) -> bool:
+def may_have_tag(text: str) -> bool:
+    """Whether `scrub_text` may find anything."""
     if text.isascii() and not any(odd in text for odd in ("\\u", "&#", "&z", "&Z", "&s", "&N")):
         return "vate" in text.lower()  # several times faster, and most texts are so
     return _hint().search(text) is not None
@@ -111,8 +112,6 @@ def _may_close(text: str, start: int) -> bool:
 
 def scrub_text(text: str) -> tuple[str, int]:
     """The text without its private spans, and the number of spans removed."""
-    if not _may_have_tag(text):
-        return text, 0
     kept: list[str] = []
     count = depth = end = 0
     stray: re.Match[str] | None = None

@@ -111,7 +111,7 @@ def find(text: str) -> list[Span]:
     words = words_held(low, _words())
     spans += find_headers(text, low)
     spans += find_commands(text, low, words)
-    if words:
+    if words & program_names():
         spans += find_arguments(text, low, words)
     spans += find_assignments(text, low)
     spans += find_password_sentences(text, low, words)
@@ -148,8 +148,9 @@ def redact_text(text: str, name: str = "") -> tuple[str, Counts]:
         return text, counts
     for _ in range(_ROUNDS):
         spans = find(text) if len(text) > _ALONE else []
-        if name and len(text) <= 4096 and len(name) <= 128:
-            whole = judge(name, text, 0, secret_names.family(name), name.lower())
+        family = secret_names.family(name) if name and len(name) <= 128 else None
+        if family is not None and len(text) <= 4096:
+            whole = judge(name, text, 0, family, name.lower())
             spans = _merge([*spans, whole]) if whole else spans
         if not spans:
             break

@@ -18,9 +18,11 @@ _WORDS = (
     r"|diagnosed with|disease|disabilit\w{1,20}|pregnan\w{1,20}|medication|therap(?:y|ist)"
     r"|allerg\w{1,20}|depress\w{1,20}|religio\w{1,20}|sexual\w{0,20}|gender identity"
     r"|political party|votes? for|home address|lives at|postal address|street address"
-    r"|phone(?: number)?|mobile number|date of birth|birthday|born on|passport|national id"
+    r"|phone number|mobile number|date of birth|birthday|born on|passport|national id"
     r"|social security|ssn|tax id|iban|bank account|credit card|criminal"
     r"|divorc\w{1,20}|marital)(?!\w)"
+    # A phone is a device, too: the word counts with a number behind it that is no date.
+    r"|phone(?=[^.!?\n\d]{0,60}(?!\d{4}-\d\d-\d\d)\d(?:[ ()/.-]{0,2}\d){5})"
 )
 # Words for pay in other languages; and what English says with a verb.
 _PAY = (

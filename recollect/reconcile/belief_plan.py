@@ -36,7 +36,7 @@ from recollect.reconcile.belief_changes import (
     replacing,
 )
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
-from recollect.reconcile.ending_pairs import least_share, read, shares
+from recollect.reconcile.ending_pairs import change, least_share, read, shares
 from recollect.reconcile.ending_pairs import score as ending_score
 from recollect.reconcile.related_beliefs import cosine, cosines, rarity, standing, words_of
 from recollect.reconcile.unread_statements import as_belief, stating_turns
@@ -167,19 +167,10 @@ class _Planner:
         held = [
             one for one in self._held.values() if _is_before(one, record) and _may_end(record, one)
         ]
-        text = f"{record.title} {record.summary}"
-        unread = record.record_id in self._unread
-        if record.state == "proposed" and record.confidence < PROPOSED:
-            # Somebody else's words, perhaps: it can cast doubt on a rule that it clearly lifts.
-            if not read(text).allows or UNSURE.search(text) or text.rstrip().endswith("?"):
-                return
-            unread = True
-            held = [one for one in held if one.is_rule and word_hashes(text) & words_of(one)]
-        elif made.vectors:
+        if made.vectors:
             turns = stating_turns(self._store, self._namespace, record.valid_from)
             held += [one for one in turns if _is_before(one, record)]
-        unsure = record.state == "proposed"
-        found = self._meant(held, text, old, made, unsure=unsure, unread=unread)
+        found = self._meant(held, f"{record.title} {record.summary}", old, made, self._bar(record))
         standing = [share for one, share in found if one.stands and one.traits.is_belief]
         certain = sum(share for _, share in found) >= ENDINGS.clear
         is_clear = not standing or (len(standing) == 1 and standing[0] >= ENDINGS.clear / 2)
@@ -189,6 +180,16 @@ class _Planner:
         elif found:
             self._dispute([one for one, _ in found], record)
 
+    def _bar(self, record: Record) -> float:
+        """The share of certainty that a statement needs to put an older one in doubt: more if it
+        may be a task, or somebody else's words."""
+        if record.state == "current":
+            return ENDINGS.doubt
+        text = record.title.rstrip()
+        if record.confidence < PROPOSED:
+            return 1.0 if UNSURE.search(text) or text.endswith("?") else ENDINGS.vetoed
+        return ENDINGS.unread if record.record_id in self._unread else ENDINGS.unsure
+
     def _withdrawn(self, end: EndClaim) -> None:
         """A sentence that ends something, and that is no belief itself."""
         held = [
@@ -197,7 +198,7 @@ class _Planner:
             if one.valid_from <= end.at and set(end.event_ids).isdisjoint(one.source_event_ids)
         ]
         text = f"{end.text} {end.subject}"
-        for one, share in self._meant(held, text, [end.ends], None, unsure=False):
+        for one, share in self._meant(held, text, [end.ends], None, ENDINGS.doubt):
             if share >= ENDINGS.clear or not one.stands:
                 self._end(one, end)
 
@@ -207,9 +208,7 @@ class _Planner:
         text: str,
         old: Sequence[str],
         made: EmbeddedRecord | None,
-        *,
-        unsure: bool,
-        unread: bool = False,
+        bar: float,
     ) -> list[tuple[Record, float]]:
         """The beliefs that a sentence may end, with their share of certainty."""
         names = [word_hashes(one) - _ABOUT_RULES for one in old]
@@ -222,19 +221,20 @@ class _Planner:
             near.update(cosines(self._store, held, made.vectors[0], made.model))
             near.update(self._near_in_batch(held, made.vectors[0]))
         new = read(text)
-        older = [read(one.title) for one in held]
+        changes = change(text, made.vectors[0] if made is not None and made.vectors else None)
+        if old:  # the rules read that it ends something
+            changes = max(changes, ENDINGS.read_as_end)
         scores = [
-            ending_score(new, said, near[one.record_id]) + ENDINGS.named * bool(names)
-            for one, said in zip(held, older, strict=True)
+            ending_score(new, read(one.title), near[one.record_id], changes)
+            + ENDINGS.named * bool(names)
+            for one in held
         ]
+        sure = bool(old) and bar == ENDINGS.doubt
+        least = ENDINGS.doubt_end if sure else least_share(bar, changes)
         return [
             (one, share)
-            for one, said, share in zip(held, older, shares(scores), strict=True)
-            if share
-            >= max(
-                ENDINGS.doubt_end if old and not unsure else least_share(new, said, unsure=unsure),
-                ENDINGS.unread if unread or one.traits.is_turn else 0.0,
-            )
+            for one, share in zip(held, shares(scores), strict=True)
+            if share >= (max(least, ENDINGS.unread) if one.traits.is_turn else least)
         ]
 
     def _near_in_batch(self, held: Sequence[Record], vector: bytes) -> dict[str, float]:
@@ -329,10 +329,13 @@ def _is_of(end: EndClaim, record: Record) -> bool:
 
 
 def _may_end(record: Record, older: Record) -> bool:
-    """What is said for a branch or a session ends only what was said for the same."""
+    """What is said for a branch or a session ends only what was said for the same; nothing ends
+    what says the same."""
     wide = record.scope in ("project", "everywhere")
     same = (older.scope, older.scope_name) == (record.scope, record.scope_name)
-    return older.record_id != record.record_id and (wide or same)
+    says = (key(record.value), record.polarity) == (key(older.value), older.polarity)
+    repeats = bool(record.value) and says and _same_name(record.subject, older.subject)
+    return older.record_id != record.record_id and (wide or same) and not repeats
 
 
 def _is_before(older: Record, record: Record) -> bool:

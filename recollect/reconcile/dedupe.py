@@ -27,7 +27,7 @@ from recollect.store.interface import Store, with_content
 
 log = logging.getLogger(__name__)
 
-# The seeds' numbers (docs/decisions/extraction.md), made for all-MiniLM-L6-v2.
+# From the original design (docs/decisions/extraction.md), chosen for all-MiniLM-L6-v2.
 BATCH_COSINE = 0.85  # above it two new memories are merged
 NEIGHBOUR_COSINE = 0.80  # above it a stored memory is shown to the judge
 SAME = 0.95  # without a judge: so near is the same, if nothing countable differs

@@ -3,9 +3,9 @@
 
 In: the words of both, and how near they are in meaning. Out: a score; `shares` turns the scores of
 all candidates into shares of certainty, of which "none of them" has one too. What is compared: the
-meaning, rare words, names of things that do the same job (`tool_kinds.txt`), values of one type,
-and whether the newer one speaks of a change or allows what was not allowed. The weights are fitted
-by `tests/bench/fit_endings.py`.
+meaning, shared words, names of things that do the same job (`tool_kinds.txt`), values of one type,
+and how likely the newer one tells of a change (`change`: logistic regression on its vector and on
+how its sentences are built, `changes.f32`). Everything is fitted by `tests/bench/fit_endings.py`.
 """
 
 import functools
@@ -13,16 +13,20 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from recollect.core import safe_files
+from recollect.core.text_words import STOP_WORDS, words
 from recollect.core.tuning import ENDINGS
-from recollect.extract.rules import patterns
-from recollect.extract.statement_match import Words, word_hashes
+from recollect.core.vector_bytes import DIMENSIONS
+from recollect.extract.standing import BUCKETS, form_words, forms_of, hashed, own_sentences
 
+CHANGE_FILE = os.path.join(os.path.dirname(__file__), "changes.f32")
 _KINDS_FILE = os.path.join(os.path.dirname(__file__), "tool_kinds.txt")
 _MOST_BYTES = 1 << 16
 _READ = 600  # characters of a statement
+_SENTENCES = 6
+_STEM = 6  # characters of a word: "example" and "examples" are one
 _NAME = re.compile(r"[\w.+#@/-]++")
 _VALUES = {
     "duration": r"(?<![\d.,])\d[\d.,]*+\s?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?)\b",
@@ -37,23 +41,6 @@ _VALUES = {
     "region": r"\b[a-z]{2}-[a-z]+-\d\b",
 }  # fmt: skip
 _TYPED = {name: re.compile(form, re.IGNORECASE) for name, form in _VALUES.items()}
-# The newer one says that something became otherwise.
-_CHANGES = re.compile(
-    r"\b(?:as of|since (?!it|this|that|they|we|i\b)|nowadays|instead|turned out|redid|ran out|won|left|"
-    r"tore|ripp?(?:ed|ing)|killed|had to|complain\w*|came back|unlocked|cutover|signed|retired|"
-    r"replaced|won't|insists?|wants|wanted|asked for|decided|agreed|said no|gave|got|is out|are out|"
-    r"too (?:slow|much|many|expensive|heavy)|bump|raise|lower|make (?:that|it)|regret|rather than|"
-    r"goodbye|hello|dead|was|were|used to|until|moved|move|swap)\b",
-    re.IGNORECASE,
-)
-# Rules and facts are told in the present; that something became otherwise, mostly in the past.
-_PAST = re.compile(
-    r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bget )(?<!\bgets )(?<!\bbeing )(?<!\bmust be )"
-    r"\b(?!need|feed|speed|embed|seed|based|related|nested|shared|used\b|red\b|generated|supposed)"
-    r"(?:[a-z]{3,}ed|went|threw|fell|made|rebuilt|built|took|lost|came|became|found|told|ran|broke|"
-    r"bought|brought|did|had|wrote|chose|kept|sold|stuck|sent|shut|quit|caved|ate|blew)\b",
-    re.IGNORECASE,
-)
 # Sides of one thing: what is said of one says nothing of the other.
 _SIDES = (
     "frontend backend client server",
@@ -63,53 +50,23 @@ _SIDES = (
     "read write reads writes",
     "admin customer user",
 )
-# The newer one allows what was not allowed, or asks no more for what was asked for.
-_ALLOWS = re.compile(
-    r"\b(?:fine|ok(?:ay)?|al(?:l )?right|allowed|(?:feel |are |you're )free to|fair game|welcome|"
-    r"don't mind|may|you can|can (?:just|go|stop|share|use)|go ahead|just (?!like|as)[a-z]{3,}|"
-    r"stop|quit|skip|drop|scrap|forget|ignore|leave|lift(?:ed|s)?|relax(?:ed)?|let go|overdid|"
-    r"(?:is|are|'s) (?:over|off|gone|history|void)|off the table|back to|enough|plenty|"
-    r"(?:your|own) judge?ment|on your own|whatever|any ?more|any longer|no longer|no more|again|"
-    r"need no|needn't|(?:not?|n't|never|nothing) (?:\w+ ){0,5}(?:need(?:ed)?|have to|has to|care|"
-    r"requir\w*|necessary|bother|matter|your problem))\b",
-    re.IGNORECASE,
-)
-_NAMES_A_RULE = re.compile(
-    r"\b(?:rule|thing|convention|requirement|restriction|ban|lock|limit|policy|instruction|preference|freeze|"
-    r"step|habit|ritual|rhythm|checks?|approvals?)\b",
-    re.IGNORECASE,
-)
 _NEGATED = re.compile(r"\b(?:not|no|never|don't|without|avoid)\b", re.IGNORECASE)
-_RULES = re.compile(
-    r"\b(?:always|never|every|each|all|must|only|no|not|don't|do not|ask|wait|before|after|please|need\w*|"
-    r"should|without|keep|run|use|add|write|show|put)\b",
-    re.IGNORECASE,
-)
 
 
 FEATURES = (
-    "near", "shared", "same_kind", "typed", "allows", "names_rule", "near_change",
-    "other_side",
+    "near", "shared", "same_kind", "typed", "other_side", "change",
+    "near_change", "shared_change", "kind_change", "typed_change",
 )  # fmt: skip
 
 
 class ComparedStatement(NamedTuple):
     """What is compared of one statement."""
 
-    words: Words
+    words: frozenset[str]
     kinds: dict[str, frozenset[str]]  # of tools: the names in it
     values: dict[str, frozenset[str]]
-    changes: bool
-    allows: bool
-    names_rule: bool
-    is_rule: bool
     sides: tuple[frozenset[str], ...]
     negated: bool
-
-    @property
-    def turns(self) -> bool:
-        """Whether it may speak of something that was otherwise before."""
-        return self.changes or self.allows
 
 
 @functools.lru_cache(maxsize=4096)
@@ -122,39 +79,59 @@ def read(text: str) -> ComparedStatement:
         for kind in tools.get(name, ()):
             of_kind.setdefault(kind, set()).add(name)
     return ComparedStatement(
-        words=word_hashes(text),
+        words=frozenset(one[:_STEM] for one in words(text) if one not in STOP_WORDS),
         kinds={kind: frozenset(some) for kind, some in of_kind.items()},
         values={
             name: frozenset(one[0].lower().replace(" ", "") for one in form.finditer(text))
             for name, form in _TYPED.items()
         },
-        changes=any(one.search(text) for one in (patterns.CHANGES, _CHANGES, _PAST)),
         sides=tuple(names & side for side in _sides()),
         negated=bool(_NEGATED.search(text)),
-        allows=bool(_ALLOWS.search(text)),
-        names_rule=bool(_NAMES_A_RULE.search(text)),
-        is_rule=bool(_RULES.search(text)),
     )
 
 
-def features(new: ComparedStatement, old: ComparedStatement, cosine: float) -> tuple[float, ...]:
+def change(text: str, vector: bytes | None) -> float:
+    """How likely a statement tells that something became otherwise, or is asked for no more: by its
+    meaning, and by how its sentences are built."""
+    import numpy as np  # not before it is needed
+
+    weights = _change_weights()
+    logit = float(weights[-1])  # as for a text that changes nothing
+    if vector is not None and len(vector) == 4 * DIMENSIONS:
+        meaning = np.frombuffer(vector, dtype="<f4").astype(np.float64)
+        length = float(np.linalg.norm(meaning))
+        if math.isfinite(length) and length > 0:
+            logit = float(weights[-2]) + float(meaning @ weights[:DIMENSIONS]) / length
+    for at, share in change_forms(text):
+        logit += share * float(weights[DIMENSIONS + at])
+    return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
+
+
+def change_forms(text: str) -> list[tuple[int, float]]:
+    """How the sentences of a statement are built."""
+    some = own_sentences(text)[:_SENTENCES]
+    forms = {form for one in some for form in forms_of(one, form_words())}
+    return hashed(sorted(forms))
+
+
+def features(
+    new: ComparedStatement, old: ComparedStatement, cosine: float, changes: float
+) -> tuple[float, ...]:
     """What speaks for the newer one being about the older one, in the order of `FEATURES`."""
     near = max(0.0, cosine)
+    shared = min(len(new.words & old.words), 3) / 3
+    kind = float(_other_of_a_kind(new, old, changes))
+    typed = float(_other_value(new, old))
     return (
-        near,
-        min(len(new.words & old.words), 3) / 3,
-        float(_other_of_a_kind(new, old)),
-        float(_other_value(new, old)),
-        float(new.allows and old.is_rule),
-        float(new.names_rule and old.is_rule),
-        near * new.turns,
+        near, shared, kind, typed,
         float(any(a and b and not a & b for a, b in zip(new.sides, old.sides, strict=True))),
-    )
+        changes, near * changes, shared * changes, kind * changes, typed * changes,
+    )  # fmt: skip
 
 
-def _other_of_a_kind(new: ComparedStatement, old: ComparedStatement) -> bool:
+def _other_of_a_kind(new: ComparedStatement, old: ComparedStatement, changes: float) -> bool:
     """Whether they name things that do the same job, and the newer one another."""
-    if new.negated and not new.turns:
+    if new.negated and changes < ENDINGS.changes:
         return False  # "use pnpm" and "never use npm" can both hold
     return any(new.kinds[kind] - old.kinds[kind] for kind in new.kinds.keys() & old.kinds.keys())
 
@@ -163,24 +140,24 @@ def _other_value(new: ComparedStatement, old: ComparedStatement) -> bool:
     return any(old.values[name] and new.values[name] - old.values[name] for name in _TYPED)
 
 
-def least_share(new: ComparedStatement, old: ComparedStatement, *, unsure: bool = False) -> float:
-    """The share of certainty with which the newer one disputes the older one: two statements about
-    one matter may both hold, unless the newer one speaks of a change. `unsure`: it may be no
-    statement at all, but a task ("skip rows without a customer")."""
-    if not new.turns:
-        return ENDINGS.doubt_plain
-    return ENDINGS.unsure if unsure else ENDINGS.doubt
+def least_share(bar: float, changes: float) -> float:
+    """The share of certainty with which a statement disputes an older one: two statements about one
+    matter mostly both hold, unless the newer one tells of a change."""
+    return bar if changes >= ENDINGS.changes else max(bar, ENDINGS.plain)
 
 
-def score(new: ComparedStatement, old: ComparedStatement, cosine: float) -> float:
-    return sum(w * f for w, f in zip(_weights(), features(new, old, cosine), strict=True))
+def score(new: ComparedStatement, old: ComparedStatement, cosine: float, changes: float) -> float:
+    found = features(new, old, cosine, changes)
+    return sum(w * f for w, f in zip(_weights(), found, strict=True))
 
 
 def shares(scores: Sequence[float]) -> list[float]:
-    """What of all certainty each candidate has; the rest is that none is meant."""
-    top = max([ENDINGS.none, *scores])
+    """What of all certainty each candidate has; the rest is that none is meant, which is likelier
+    where many could be."""
+    none = ENDINGS.none + ENDINGS.none_of_many * math.log(max(1, len(scores)))
+    top = max([none, *scores])
     parts = [math.exp(one - top) for one in scores]
-    whole = sum(parts) + math.exp(ENDINGS.none - top)
+    whole = sum(parts) + math.exp(none - top)
     return [one / whole for one in parts]
 
 
@@ -192,6 +169,14 @@ def _sides() -> tuple[frozenset[str], ...]:
 @functools.cache
 def _weights() -> tuple[float, ...]:
     return tuple(getattr(ENDINGS, name) for name in FEATURES)
+
+
+@functools.cache
+def _change_weights() -> Any:
+    import numpy as np
+
+    held = safe_files.read_whole(CHANGE_FILE, 4 * (DIMENSIONS + BUCKETS + 2))
+    return np.frombuffer(held, dtype="<f4")
 
 
 @functools.cache

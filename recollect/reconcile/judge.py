@@ -13,10 +13,11 @@ from typing import get_args
 
 from recollect.core.errors import BudgetSpent, ProviderError, RecollectError
 from recollect.core.kinds import ObservationType
+from recollect.core.one_line import one_line
 from recollect.core.values import Record
 from recollect.extract.model_answer import CONCEPT, FACT, FILE, MOST_LISTED, SUMMARY, TITLE, clean
 from recollect.extract.model_prompt import escape
-from recollect.extract.tagged_text import MOST_CHARS, Element, elements, holds, line
+from recollect.extract.tagged_text import MOST_CHARS, Element, elements, holds
 from recollect.llm.base import ModelRequest, Provider
 from recollect.reconcile.neighbours import Neighbour
 
@@ -114,7 +115,7 @@ def verdict(answer: str, shown: Sequence[str]) -> Merge | Separate | None:
     found = next(elements(answer, "merge"), None)
     if found is None:
         return Separate() if holds(answer, "separate") else None
-    title = line(_first(found, "title"), TITLE)
+    title = one_line(_first(found, "title"), TITLE)
     if not title or holds(found.inner, "merge"):
         return None
     cited = {one.text for one in elements(found.inner, "id")}
@@ -159,5 +160,5 @@ def _first(element: Element, name: str) -> str:
 
 
 def _listed(element: Element, name: str, most: int) -> tuple[str, ...]:
-    texts = (line(clean(one.inner), most) for one in elements(element.inner, name))
+    texts = (one_line(clean(one.inner), most) for one in elements(element.inner, name))
     return tuple(dict.fromkeys(text for text in texts if text))[:MOST_LISTED]

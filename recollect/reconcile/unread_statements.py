@@ -18,11 +18,13 @@ from recollect.extract.rules import classify, vetoes
 from recollect.extract.rules.prose import capitalised, cut
 from recollect.extract.rules.statements import own_sentences
 from recollect.extract.standing import standing
+from recollect.reconcile.ending_pairs import change
 from recollect.store.interface import Batch, RecordFilter, Store
 
 TITLE_CHARS = 190
 MOST_TURNS = 300  # of a project, the newest
 _READ = 400  # characters of a prompt; a longer one is a task
+_HARMLESS: frozenset[vetoes.Effect] = frozenset(("everywhere", "passing", "nothing"))
 
 
 def proposed(
@@ -64,9 +66,9 @@ def unread(extraction: Extraction, batch: Batch) -> Iterator[Candidate]:
         event = stored.event
         if event.kind != "prompt" or not isinstance(event.body, TextBody):
             continue
-        if event.event_id not in read and may_state(event.body.content):
+        said = own_statement(event.body.content)
+        if event.event_id not in read and said:
             at = min(event.valid_time, stored.transaction_time)
-            said = event.body.content
             yield Candidate(
                 record=proposed(
                     event.namespace, event.session_id, event.event_id, said, at, b"unread"
@@ -81,7 +83,7 @@ def stating_turns(store: Store, namespace: str, before: datetime) -> Iterator[Re
     turns = [
         one
         for one in page.items
-        if one.source_event_ids and one.valid_from < before and may_state(one.title)
+        if one.source_event_ids and one.valid_from < before and _may_state(one.title)
     ]
     made = store.records.of_events(
         namespace, [event_id for one in turns for event_id in one.source_event_ids]
@@ -105,11 +107,25 @@ def as_belief(turn: Record) -> Record:
     )  # fmt: skip
 
 
-def may_state(prompt: str) -> bool:
-    """Whether a short prompt may be a statement, and no veto speaks against any of it. Less than
-    what a hint takes is enough: it is kept only where it is clearly about another statement."""
+def own_statement(prompt: str) -> str:
+    """What of a short prompt may be a statement of the user: without questions and what somebody
+    else said; nothing if it was taken back or said in jest."""
     if len(prompt) > _READ or vetoes.QUOTATION in vetoes.own_words(prompt):
-        return False
+        return ""
     own = [one for one in own_sentences(prompt) if not vetoes.QUESTION.search(one)]
-    clear = all(vetoes.effects(one).keys() <= {"everywhere", "passing"} for one in own)
-    return bool(own) and clear and standing(prompt).probability >= ENDINGS.stated
+    effects = [vetoes.effects(one).keys() for one in own]
+    if any(
+        not some <= _HARMLESS or vetoes.LAUGHS.search(one)
+        for one, some in zip(own, effects, strict=True)
+    ):
+        return ""
+    said = " ".join(one for one, some in zip(own, effects, strict=True) if "nothing" not in some)
+    return said if said and _may_state(prompt) else ""
+
+
+def _may_state(prompt: str) -> bool:
+    """Whether a short prompt may be a statement, or tells of a change. Less than what a hint takes
+    is enough: it is kept only where it is clearly about another statement."""
+    if len(prompt) > _READ:
+        return False
+    return standing(prompt).probability >= ENDINGS.stated or change(prompt, None) >= ENDINGS.changes

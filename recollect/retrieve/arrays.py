@@ -19,42 +19,38 @@ class GrowableArray:
         self._width = (width,) if width else ()
         self._room = np.zeros((16, *self._width), dtype=dtype)
         self._used = 0
+        self.view: NDArray[Any] = self._room[:0]
 
     def __len__(self) -> int:
         return self._used
-
-    @property
-    def view(self) -> NDArray[Any]:
-        return self._room[: self._used]
 
     @property
     def nbytes(self) -> int:
         return self._room.nbytes
 
     def append(self, value: Any) -> None:
-        self._reserve(1)
-        self._room[self._used] = value
-        self._used += 1
+        self._grow(self._used + 1)
+        self._room[self._used - 1] = value
 
     def extend(self, values: Any) -> None:
-        self._reserve(len(values))
-        self._room[self._used : self._used + len(values)] = values
-        self._used += len(values)
+        before = self._used
+        self._grow(before + len(values))
+        self._room[before : self._used] = values
 
     def grow_to(self, size: int, fill: Any = 0) -> None:
         """Make it `size` long at least, the new part filled."""
-        more = size - self._used
-        if more > 0:
-            self._reserve(more)
-            self._room[self._used : size] = fill
-            self._used = size
+        before = self._used
+        if size > before:
+            self._grow(size)
+            self._room[before:size] = fill
 
-    def _reserve(self, more: int) -> None:
-        needed = self._used + more
-        if needed > len(self._room):
-            fresh = np.zeros((needed + needed // _SPARE + 16, *self._width), dtype=self._room.dtype)
-            fresh[: self._used] = self._room[: self._used]
+    def _grow(self, size: int) -> None:
+        if size > len(self._room):
+            fresh = np.zeros((size + size // _SPARE + 16, *self._width), dtype=self._room.dtype)
+            fresh[: self._used] = self.view
             self._room = fresh
+        self._used = size
+        self.view = self._room[:size]
 
 
 class ThreeByteArray:

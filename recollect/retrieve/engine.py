@@ -4,6 +4,7 @@ In: documents as they are written, and prompts. Out: `Ranked`. A missing, slow o
 is not an error: the ranking then goes by words alone, and `left_out` says why.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -26,7 +27,6 @@ from recollect.retrieve.score import (
     Signals,
     confidence,
     gather,
-    near_by_chance,
 )
 
 Mode = Literal["hybrid", "keyword", "semantic"]
@@ -169,28 +169,46 @@ class SearchEngine:
         """
         weights = weights or self._weights
         asked = self._prepare(text, namespaces, mode, now)
+        asked.wanted = depth * limit if fusion == "rrf" else limit
+        asked.each_side = fusion == "rrf" or mode == "semantic"
         with self._lock:
             found, terms, signals = self._gather(asked, namespaces, weights, reached)
             semantic = asked.vector is not None
             scored = [one.score(weights) for one in signals]
-            asked.watch.mark("score")
+            asked.mark("score")
             vectors = sum(index.vectors.count for index in found.values()) if semantic else 0
-            sure = confidence(scored, terms, vectors, self._floor)
-            least = self.floor(semantic)
-            if floor and sure < least:
+            sure, by_chance = confidence(scored, terms, vectors, self._floor)
+            if floor and sure < (least := self.floor(semantic)):
                 asked.left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
                 scored, found = [], {}
             results = rows(found, scored, mode, fusion, semantic, limit, k, depth)
-            asked.watch.mark("fuse")
+            asked.mark("fuse")
         return Ranked(
             results,
             sure,
-            asked.watch.stages,
+            asked.stages,
             semantic,
             asked.left_out,
             asked.vector,
-            near_by_chance(vectors, self._floor),
+            by_chance,
         )
+
+    def likeness(
+        self, text: str, namespaces: Sequence[str], memories: Iterable[str]
+    ) -> dict[str, float]:
+        """The cosines of these memories to a text, of those that have a vector."""
+        vector = self._vector(parse(text), {}, namespaces)
+        if vector is None:
+            return {}
+        found: dict[str, float] = {}
+        wanted = dict.fromkeys(memories, 0.0)
+        with self._lock:
+            for index in (self._indexes[name] for name in namespaces if name in self._indexes):
+                docs = np.array([doc for doc, _ in index.numbers(wanted)], dtype=np.int64)
+                near = index.vectors.cosines(docs, vector).tolist() if len(docs) else []
+                pairs = zip(docs.tolist(), near, strict=True)
+                found |= {index.ids[doc]: one for doc, one in pairs if not math.isnan(one)}
+        return found
 
     def signals(self, text: str, namespace: str) -> tuple[Signals, list[str]]:
         """What ranking knows before weighting, and the ids of the documents; for `bench --fit`."""
@@ -203,16 +221,23 @@ class SearchEngine:
         self, text: str, namespaces: Sequence[str], mode: Mode, now: int | None
     ) -> "_Prompt":
         """What can be done without holding the lock."""
-        watch = _Watch(self._clock)
-        left_out: dict[str, str] = {}
-        query = parse(text)
-        watch.mark("query")
-        vector = None
-        if mode != "keyword" and query.text.strip():
-            vector = self._vector(query, left_out, namespaces)
-            watch.mark("embed")
-        spans = self._spans(text, namespaces, now)
-        return _Prompt(query, vector, now, spans, left_out, watch)
+        began = self._clock()
+        asked = _Prompt(parse(text), now, self._clock, began)
+        asked.mark("query")
+        if mode != "keyword" and text.strip():
+            asked.vector = self._vector(asked.query, asked.left_out, namespaces)
+            asked.mark("embed")
+        if now is not None:
+            asked.spans += spans_in(text, now)
+            # "Before the migration" means before the memory that matches "migration" best.
+            for side, phrase in anchors_in(text):
+                for one in self.search(phrase, namespaces, limit=1, mode="keyword").results:
+                    with self._lock:
+                        moment = self._indexes[one.namespace].time_of(one.id)
+                    if moment is not None:
+                        span = Span(0, moment) if side == "before" else Span(moment, now)
+                        asked.spans.append(span)
+        return asked
 
     def _gather(
         self,
@@ -225,7 +250,7 @@ class SearchEngine:
         if asked.vector is not None and not self._have_vectors(namespaces):  # just removed
             asked.left_out["semantic"], asked.vector = _NO_VECTORS, None
         terms = weigh(asked.query, list(found.values()))
-        asked.watch.mark("weigh")
+        asked.mark("weigh")
         signals = []
         for index in found.values():
             question = IndexQuery(
@@ -234,29 +259,18 @@ class SearchEngine:
                 stem_numbers(index, terms),
                 asked.vector,
                 None if asked.now is None else (asked.now // _DAY_US + 1) * _DAY_US,
-                asked.spans,
+                tuple(asked.spans),
                 _documents(index, reached) if reached else None,
-                getattr(self._embedder, "scale", AS_IT_IS),
+                getattr(self._embedder, "scale", AS_IT_IS)
+                if asked.vector is not None
+                else AS_IT_IS,
+                asked.wanted,
+                asked.each_side,
             )
-            chosen = _candidates(index, question, asked.watch)
+            chosen = _candidates(index, question, asked)
             signals.append(gather(index, question, chosen, weights))
-            asked.watch.mark("score")
+            asked.mark("score")
         return found, terms, signals
-
-    def _spans(self, text: str, namespaces: Sequence[str], now: int | None) -> tuple[Span, ...]:
-        """The times that a prompt names. "Before the migration" means before the memory that
-        matches "migration" best."""
-        if now is None:
-            return ()
-        spans = list(spans_in(text, now))
-        for side, phrase in anchors_in(text):
-            best = self.search(phrase, namespaces, limit=1, mode="keyword").results
-            for one in best:
-                with self._lock:
-                    moment = self._indexes[one.namespace].time_of(one.id)
-                if moment is not None:
-                    spans.append(Span(0, moment) if side == "before" else Span(moment, now))
-        return tuple(spans)
 
     def _have_vectors(self, namespaces: Sequence[str]) -> bool:
         with self._lock:
@@ -291,14 +305,24 @@ class SearchEngine:
 
 @dataclass
 class _Prompt:
-    """A prompt, parsed and embedded."""
+    """A prompt, parsed and embedded, and the CPU time that it takes by stage."""
 
     query: Query
-    vector: NDArray[np.float32] | None
     now: int | None
-    spans: tuple[Span, ...]
-    left_out: dict[str, str]
-    watch: "_Watch"
+    clock: Callable[[], float]
+    marked: float  # the time of the last mark
+    wanted: int = 0  # results that may be taken, and of each ranking in rank fusion
+    each_side: bool = False  # words and meaning are ranked apart
+    vector: NDArray[np.float32] | None = None
+    spans: list[Span] = field(default_factory=list)  # times that it names
+    left_out: dict[str, str] = field(default_factory=dict)
+    stages: dict[str, float] = field(default_factory=dict)
+
+    def mark(self, stage: str) -> None:
+        """Add the time since the last mark to a stage."""
+        now = self.clock()
+        self.stages[stage] = self.stages.get(stage, 0.0) + now - self.marked
+        self.marked = now
 
 
 def _documents(
@@ -313,32 +337,19 @@ def _documents(
     return docs, np.array([bonus for _, bonus in known], dtype=np.float64)
 
 
-def _candidates(index: Index, question: IndexQuery, watch: "_Watch") -> NDArray[np.int64]:
+def _candidates(index: Index, question: IndexQuery, asked: _Prompt) -> NDArray[np.int64]:
     if index.count <= rank.EXHAUSTIVE:
         return np.flatnonzero(index.alive.view)
-    chosen = rank.by_words(index, question.terms, question.numbers)
-    watch.mark("lexical")
+    most = max(rank.LEXICAL, question.wanted)
+    chosen = rank.by_words(index, question.terms, question.numbers, most)
+    asked.mark("lexical")
     if question.vector is not None:
-        near = rank.by_meaning(index, question.vector)
+        near = rank.by_meaning(index, question.vector, max(rank.SEMANTIC, question.wanted))
         chosen = np.union1d(chosen, near)
-        watch.mark("semantic")
+        asked.mark("semantic")
     if question.reached is not None:
         chosen = np.union1d(chosen, question.reached[0])
     return np.sort(chosen)
-
-
-class _Watch:
-    """CPU time by stage: each mark adds the time since the last mark to its stage."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self.stages: dict[str, float] = {}
-        self._clock = clock
-        self._last = clock()
-
-    def mark(self, stage: str) -> None:
-        now = self._clock()
-        self.stages[stage] = self.stages.get(stage, 0.0) + now - self._last
-        self._last = now
 
 
 _Place = tuple[int, int]  # which namespace, which row of its scores
@@ -414,7 +425,7 @@ def _sorted(
 
 
 def rrf(rankings: Iterable[Sequence[Key]], k: int = K) -> dict[Key, float]:
-    """Reciprocal rank fusion, the seeds' way: each list gives 1/(k + rank), ranks from 1; absence
+    """Reciprocal rank fusion: each list gives 1/(k + rank), ranks from 1; absence
     gives 0. The default adds scores instead."""
     fused: dict[Key, float] = {}
     for ranking in rankings:

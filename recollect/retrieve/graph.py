@@ -408,7 +408,9 @@ class GraphCache:
         with self._lock:
             known = self._graphs.get(namespace)
             young = known is not None and self._clock() - known.at < SECONDS
-            if known is not None and young and self._brought_up_to_date(namespace, known, version):
+            if (known is not None and young) and (
+                known.version == version or self._bring_up_to_date(namespace, known, version)
+            ):
                 return known.graph
             if self._store.graph.size(namespace, LARGE + 1) > LARGE:
                 if namespace not in self._reading:
@@ -419,10 +421,8 @@ class GraphCache:
             self._graphs[namespace] = _CachedGraph(version, self._clock(), graph)
             return graph
 
-    def _brought_up_to_date(self, namespace: str, known: _CachedGraph, version: int) -> bool:
+    def _bring_up_to_date(self, namespace: str, known: _CachedGraph, version: int) -> bool:
         """Read what changed since, if that is little; whether the graph now has this version."""
-        if known.version == version:
-            return True
         changed = self._store.graph.changes(namespace, known.version).ids
         if changed is None or len(changed) > LARGE:
             return False
@@ -436,6 +436,8 @@ class GraphCache:
         """Facts, described entities and procedures that hold at least so many of these stems, each
         with their number."""
         graph = self.of(namespace)
+        if not (graph.entities or graph.procedures):
+            return [], [], []
         with self._lock:
             return (
                 graph.fact_words.sharing(stems, facts, SHARING),
@@ -449,7 +451,7 @@ class GraphCache:
             version = self._store.graph.changes(namespace).version
             with self._lock:
                 known = self._graphs.get(namespace)
-                current = known is not None and self._brought_up_to_date(namespace, known, version)
+                current = known is not None and self._bring_up_to_date(namespace, known, version)
             if not current:
                 self._reread(namespace)
 
@@ -465,7 +467,7 @@ class GraphCache:
         held: dict[tuple[str, str], Preference] = {}
         for namespace in namespaces:
             graph = self.of(namespace)
-            if len(graph) or namespace in self._graphs:
+            if graph.entities or namespace in self._graphs:
                 found = list(graph.preferences.values())
             else:
                 found = self._store.graph.all(namespace, Preference)
@@ -493,7 +495,7 @@ class GraphCache:
         bonus: dict[str, float] = {}
         for namespace in namespaces:
             graph = self.of(namespace)
-            if not len(graph):
+            if not graph.entities:
                 continue
             with self._lock:
                 walk = graph.walk(text)

@@ -5,7 +5,7 @@ scores in whatever order they were added. A document whose id is present replace
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,7 +115,7 @@ PRIOR = [
     ("importance", "u1"),
     ("confidence", "f4"),
     ("freshness", "u1"),
-    ("knowledge", "?"),
+    ("derived", "?"),
     ("access", "u4"),
 ]
 
@@ -137,7 +137,7 @@ class Document:
     importance: int = 5
     confidence: float = 1.0
     freshness: str = "unknown"
-    knowledge: bool = False
+    derived: bool = False  # made from turns, not a turn
     access_count: int = 0
     vectors: NDArray[np.float32] | None = None  # one row a part, unit length
 
@@ -213,9 +213,12 @@ class Index:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def session_windows_with(self, stem: str) -> int:
-        number = self.vocabulary.stem_number(stem)
-        return int(self.stem_session_windows.view[number]) if number >= 0 else 0
+    def session_windows_with(self, stems: Sequence[str]) -> NDArray[np.int64]:
+        """How many session windows hold each of these stems."""
+        numbers = self.vocabulary.stem_numbers(stems)
+        counts = np.zeros(len(numbers), dtype=np.int64)
+        counts[numbers >= 0] = self.stem_session_windows.view[numbers[numbers >= 0]]
+        return counts
 
     def numbers(self, values: Mapping[str, float]) -> list[tuple[int, float]]:
         """Document numbers of those ids that are present, with their values."""
@@ -366,6 +369,6 @@ def _prior(document: Document) -> tuple[int, float, int, bool, int]:
         document.importance,
         document.confidence,
         stale,
-        document.knowledge,
+        document.derived,
         document.access_count,
     )

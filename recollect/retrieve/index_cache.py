@@ -260,7 +260,7 @@ def document(record: Record, vectors: Rows | None = None) -> Document:
         importance=record.importance,
         confidence=record.confidence,
         freshness=record.freshness if record.stands else "ended",
-        knowledge=not traits.is_turn,
+        derived=not traits.is_turn,
         access_count=record.access_count,
         vectors=vectors,
     )

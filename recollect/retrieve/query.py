@@ -9,7 +9,6 @@ from a given moment, in the machine's time zone. Nothing here raises.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -265,17 +264,11 @@ class QueryTerms:
     stem_idf: NDArray[np.float64]  # reduced for stop words
     known: float  # the share of the query's weight whose words the store holds
     grams: NDArray[np.uint32]
+    gram_number: NDArray[np.uint16]  # gram -> 1 + its index in `grams`, 0 for all others
     gram_idf: NDArray[np.float64]
     documents: int
     mean_grams: float
     mean_session_window: float
-
-    @cached_property
-    def gram_number(self) -> NDArray[np.uint16]:
-        """gram -> 1 + its index in `grams`, 0 for all others."""
-        number = np.zeros(1 << GRAM_BITS, dtype=np.uint16)
-        number[self.grams] = np.arange(1, len(self.grams) + 1)
-        return number
 
 
 def weigh(query: Query, indexes: Sequence["Index"]) -> QueryTerms:
@@ -293,6 +286,8 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> QueryTerms:
     grams = np.unique(grams_of(kept)[0])
     holders = sum((index.gram_documents[grams] for index in indexes), np.zeros(len(grams)))
     grams, holders = grams[holders > 0], holders[holders > 0]
+    gram_number = np.zeros(1 << GRAM_BITS, dtype=np.uint16)
+    gram_number[grams] = np.arange(1, len(grams) + 1)
     absent = len(unknown) * float(idf(np.zeros(1), session_windows)[0])
     present = float(weights.sum())
     return QueryTerms(
@@ -300,6 +295,7 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> QueryTerms:
         weights,
         present / (present + absent) if present else 0.0,
         grams,
+        gram_number,
         idf(holders, documents),
         documents,
         sum(index.total_grams for index in indexes) / max(1, documents),
@@ -316,12 +312,12 @@ def _choose(
     query: Query, indexes: Sequence["Index"], session_windows: int
 ) -> tuple[dict[str, float], set[str]]:
     """The stems to search with and their weights, and the words that no memory holds."""
-    holders: dict[str, int] = {}
+    stems = list(dict.fromkeys(query.stems))
+    counts = sum((index.session_windows_with(stems) for index in indexes), np.zeros(len(stems)))
+    holders = dict(zip(stems, counts.tolist(), strict=True))
     stop: set[str] = set()
     unknown: list[str] = []
     for word, stem in zip(query.words, query.stems, strict=True):
-        if stem not in holders:
-            holders[stem] = sum(index.session_windows_with(stem) for index in indexes)
         if word in STOP_WORDS:
             stop.add(stem)
         elif holders[stem] == 0:

@@ -103,10 +103,9 @@ def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> 
 def stem_numbers(index: Index, terms: QueryTerms) -> NDArray[np.uint8]:
     """word -> 1 + index of its stem in the query, 0 for all others."""
     number = np.zeros(len(index.vocabulary.stem_of.view), dtype=np.uint8)
-    for at, stem in enumerate(terms.stems):
-        known = index.vocabulary.stem_number(stem)
-        if known >= 0:
-            number[known] = at + 1
+    known = index.vocabulary.stem_numbers(terms.stems)
+    there = np.flatnonzero(known >= 0)
+    number[known[there]] = there + 1
     return np.asarray(number[index.vocabulary.stem_of.view])
 
 
@@ -180,10 +179,8 @@ def dated(
     index: Index, dates: tuple[Date, ...], spans: tuple[Span, ...], docs: NDArray[Any]
 ) -> Floats:
     """What share of the date that the query names is the document's own, and 1 for a document of
-    a time that it names; 0 if it names none."""
+    a time that it names."""
     score = np.zeros(len(docs))
-    if not dates and not spans:
-        return score
     time = index.time.view[docs]
     day = (time // 86_400_000_000).astype("datetime64[D]")
     month = day.astype("datetime64[M]")
@@ -217,10 +214,13 @@ SIGNS = 600  # documents found by sign bits, of which those candidates are chose
 POSTINGS = 60_000  # postings that may be read to choose candidates
 COMMON = 0.2  # a gram or word in a larger share of the documents does not count here
 
+BLOCK = 64  # documents whose highest score is compared first
 _FEW = 4096
 
 
-def by_words(index: Index, terms: QueryTerms, numbers: NDArray[np.uint8]) -> NDArray[np.int64]:
+def by_words(
+    index: Index, terms: QueryTerms, numbers: NDArray[np.uint8], most: int = LEXICAL
+) -> NDArray[np.int64]:
     """Documents that hold the rare words of the query, or similar words."""
     chosen, mass = _words(index, terms, numbers)
     if len(chosen) == 0:
@@ -235,22 +235,24 @@ def by_words(index: Index, terms: QueryTerms, numbers: NDArray[np.uint8]) -> NDA
             docs - block.first, gain, minlength=block.last - block.first
         )
     score[~index.alive.view] = 0
-    found = np.flatnonzero(score > _nearly_best(score))
-    return best(index, found, np.round(score[found], 6), LEXICAL)
+    found = np.flatnonzero(score > _nearly_best(score, most))
+    return best(index, found, np.round(score[found], 6), most)
 
 
-def _nearly_best(score: NDArray[np.float64]) -> float:
-    """A score that all of the best exceed, also after rounding; at least 0."""
-    if len(score) <= LEXICAL:
+def _nearly_best(score: NDArray[np.float64], most: int) -> float:
+    """A score that all of the best exceed, also after rounding; at least 0. By the highest score of
+    each block, since most scores are 0, and to part so many equal ones takes 4 ms of 50,000."""
+    whole = len(score) // BLOCK * BLOCK
+    if whole <= most * BLOCK:
         return 0.0
-    edge = np.partition(score, len(score) - LEXICAL)[len(score) - LEXICAL]
-    return max(0.0, float(edge) - 2e-6)
+    highest = score[:whole].reshape(-1, BLOCK).max(axis=1)
+    return max(0.0, float(np.partition(highest, -most)[-most]) - 2e-6)
 
 
-def by_meaning(index: Index, vector: NDArray[Any]) -> NDArray[np.int64]:
-    docs = index.vectors.nearest(vector, SIGNS)
+def by_meaning(index: Index, vector: NDArray[Any], most: int = SEMANTIC) -> NDArray[np.int64]:
+    docs = index.vectors.nearest(vector, max(SIGNS, 4 * most))
     near = index.vectors.cosines(docs, vector)
-    return best(index, docs, np.asarray(near, dtype=np.float64).round(6), SEMANTIC)
+    return best(index, docs, np.asarray(near, dtype=np.float64).round(6), most)
 
 
 def with_neighbours(index: Index, docs: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -333,11 +335,11 @@ def prior(index: Index, docs: NDArray[Any], now: int | None) -> Floats:
     # Less for a memory whose files have changed since, or are gone.
     freshness = np.array([STALE.get(name, 1.0) for name in FRESHNESS])[rows["freshness"]]
     # A little more for everything but raw turns.
-    knowledge = np.where(rows["knowledge"], 1 + PRIORS.knowledge, 1.0)
+    derived = np.where(rows["derived"], 1 + PRIORS.derived, 1.0)
     # A little more for memories that were used before; no more than for 50 uses.
     used = np.log1p(rows["access"].astype(np.float64)) / np.log1p(50)
     access = 1 + PRIORS.access * np.minimum(1, used)
-    product = importance * confidence * freshness * knowledge * access
+    product = importance * confidence * freshness * derived * access
     if now is not None:
         # A little more for memories of the last week, less with age.
         hours = (now - np.where(time == NO_TIME, 0, time)) / HOUR

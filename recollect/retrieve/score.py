@@ -8,6 +8,7 @@ is exactly the ranking by words.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,8 @@ class IndexQuery:
     spans: tuple[Span, ...] = ()  # times that the query names, as seen from now
     reached: tuple[NDArray[np.int64], Floats] | None = None  # documents of the graph leg, rising
     scale: CosineScale = AS_IT_IS  # of the model's cosines
+    wanted: int = 0  # results that may be asked for; above `FINALISTS` more documents are scored
+    each_side: bool = False  # as many by words alone and by meaning alone, for rank fusion
 
     def scaled(self, cosines: Any) -> Floats:
         """Cosines as the weights are fitted to them."""
@@ -61,13 +64,11 @@ class _Own:
     pairs: Floats
     cosine: Floats | None
 
-    def words(self, weights: SearchWeights) -> Floats:
-        found = weights.grams * self.grams + weights.window * self.window
-        return found + weights.pairs * self.pairs
-
-    def value(self, weights: SearchWeights) -> Floats:
-        words = self.words(weights)
-        return words if self.cosine is None else words + weights.cosine * self.cosine
+    def value(self, weights: SearchWeights) -> tuple[Floats, Floats]:
+        """By words, and with meaning; the same without a vector."""
+        words = weights.grams * self.grams + weights.window * self.window
+        words = words + weights.pairs * self.pairs
+        return words, words if self.cosine is None else words + weights.cosine * self.cosine
 
     def joined(self, other: "_Own") -> "_Own":
         docs = np.concatenate([self.docs, other.docs])
@@ -91,7 +92,8 @@ class Signals:
     own: _Own  # of the documents and of those beside them
     docs: NDArray[np.int64]  # the documents to rank, in ascending order
     at: NDArray[Any]  # document -> its row in `own`
-    beside: list[tuple[NDArray[Any], NDArray[Any]]]  # see _beside
+    # For the previous and the next document: whether there is one, and its row in `own`.
+    beside: list[tuple[NDArray[Any], NDArray[Any]]]
     replies: Floats
     in_session: NDArray[np.bool_]  # whether a document has others around it
     context: dict[str, Floats]  # the signals that do not come from a document's own text
@@ -105,13 +107,12 @@ class Signals:
         if "graph" in context:
             fixed = fixed + weights.graph * context["graph"]
         reply = 1 + weights.answer * self.replies
-        words = own.words(weights)
+        words, both = own.value(weights)
         parts["neighbour"] = _neighbour(words, self.beside, reply)
         lexical = words[at] + weights.neighbour * parts["neighbour"] + fixed
         lexical = lexical + weights.session * context["session"]
         total = lexical
         if own.cosine is not None:
-            both = own.value(weights)
             parts["cosine"] = own.cosine[at]
             parts |= {name: context[name] for name in _NEED_VECTOR}
             # A document without a session has no second witness: its own words, counted again as
@@ -132,7 +133,12 @@ def gather(
     own = _own(index, question, candidates)
     finalists = candidates
     if index.count > EXHAUSTIVE:
-        finalists = best(index, own.docs, np.round(own.value(weights), 9), FINALISTS)
+        most = max(FINALISTS, question.wanted)
+        words, both = (np.round(one, 9) for one in own.value(weights))
+        finalists = best(index, own.docs, both, most)
+        if question.each_side and own.cosine is not None:
+            near = best(index, own.docs, np.round(own.cosine, 9), most)
+            finalists = reduce(np.union1d, (best(index, own.docs, words, most), near, finalists))
         if question.reached is not None:
             finalists = np.union1d(finalists, question.reached[0])
     docs = with_neighbours(index, finalists)
@@ -141,12 +147,16 @@ def gather(
     if len(missing):
         own = own.joined(_own(index, question, missing))
     at = np.searchsorted(own.docs, docs)
+    beside = []
+    for column in (index.previous.view[docs], index.next.view[docs]):
+        place = np.searchsorted(own.docs, np.maximum(column, 0))
+        beside.append((column >= 0, np.minimum(place, len(own.docs) - 1)))
     in_session = index.session_windows.sizes(index.session_window.view[docs]) > 1
     return Signals(
         own,
         docs,
         at,
-        _beside(index, docs, own.docs),
+        beside,
         rank.replies(index, docs),
         in_session,
         _context(index, question, docs, in_session, None if own.cosine is None else own.cosine[at]),
@@ -179,9 +189,10 @@ def _context(
     """What the session around a document, its time, its author and the graph say for it."""
     session_windows, member = np.unique(index.session_window.view[docs], return_inverse=True)
     sessions = rank.session(index, question.terms, question.numbers, session_windows)
+    dates, spans = question.query.dates, question.spans
     found = {
         "session": sessions[member],
-        "date": rank.dated(index, question.query.dates, question.spans, docs),
+        "date": rank.dated(index, dates, spans, docs) if dates or spans else np.zeros(len(docs)),
         "user": np.asarray(index.author.view[docs] == AUTHORS.index("user"), dtype=np.float64),
     }
     if question.reached is not None:
@@ -198,16 +209,6 @@ def _reached(docs: NDArray[Any], reached: tuple[NDArray[np.int64], Floats]) -> F
     """The graph bonus of each document; 0 where the graph leads to none."""
     at = np.minimum(np.searchsorted(reached[0], docs), max(0, len(reached[0]) - 1))
     return np.where(reached[0][at] == docs, reached[1][at], 0.0)
-
-
-def _beside(
-    index: Index, docs: NDArray[Any], around: NDArray[Any]
-) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-    """For the previous and the next document: whether there is one, and its row in `around`."""
-    found = []
-    for column in (index.previous.view[docs], index.next.view[docs]):
-        found.append((column >= 0, np.searchsorted(around, np.maximum(column, 0))))
-    return [(there, np.minimum(place, len(around) - 1)) for there, place in found]
 
 
 def _neighbour(
@@ -237,8 +238,9 @@ def _session_cosine(
 
 def confidence(
     scored: Sequence[ScoredDocuments], terms: QueryTerms, vectors: int, floor: Floor
-) -> float:
-    """How sure it is that something here answers the query. Below the floor, one threshold for all
+) -> tuple[float, float]:
+    """How sure it is that something here answers the query, and the cosine that the nearest of so
+    many vectors has although it means something else. Below the floor, one threshold for all
     stores, the answer is nothing (docs/decisions/ranking.md).
 
     The best cosine, and the best match by words as far as the store knows the query's words at
@@ -252,9 +254,5 @@ def confidence(
         for part in ("grams", "window", "cosine")
     }  # fmt: skip
     words = floor.grams * most["grams"] + floor.window * most["window"]
-    return most["cosine"] - near_by_chance(vectors, floor) + terms.known * words
-
-
-def near_by_chance(vectors: int, floor: Floor) -> float:
-    """The cosine that the nearest of so many vectors has although it means something else."""
-    return floor.chance * math.sqrt(2 * math.log(max(2, vectors))) if vectors else 0.0
+    by_chance = floor.chance * math.sqrt(2 * math.log(max(2, vectors))) if vectors else 0.0
+    return most["cosine"] - by_chance + terms.known * words, by_chance

@@ -4,6 +4,7 @@ In: words. Out: small integers for words and stems, and for any set of 4-grams t
 them. Words are never removed; a rebuilt index starts with an empty vocabulary.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -41,16 +42,8 @@ class _Numbers:
         newest = self._newest.__sizeof__() + 64 * len(self._newest)
         return self._hashes.nbytes + self._numbers.nbytes + newest
 
-    def get(self, word: str) -> int:
-        """The number of a word, or -1."""
-        key = hash(word)
-        at = int(np.searchsorted(self._hashes, key))
-        if at < len(self._hashes) and self._hashes[at] == key:
-            return int(self._numbers[at])
-        return self._newest.get(key, -1)
-
-    def of(self, words: list[str]) -> NDArray[np.uint32]:
-        """The numbers of words; each new one gets the next."""
+    def of(self, words: list[str], *, add: bool = True) -> NDArray[np.int64]:
+        """The numbers of words. A new one gets the next number, or -1 if it is not to be added."""
         keys = np.fromiter(map(hash, words), dtype=np.int64, count=len(words))
         numbers = np.full(len(words), -1, dtype=np.int64)
         if len(self._hashes):
@@ -58,13 +51,13 @@ class _Numbers:
             numbers = np.where(self._hashes[at] == keys, self._numbers[at], numbers)
         unknown = np.flatnonzero(numbers < 0).tolist()
         for place, key in zip(unknown, keys[unknown].tolist(), strict=True):
-            if key not in self._newest:
+            if add and key not in self._newest:
                 self._newest[key] = len(self)
                 self.fresh.append(words[place])
-            numbers[place] = self._newest[key]
+            numbers[place] = self._newest.get(key, -1)
         if len(self._newest) > _NEWEST + len(self._hashes) // 8:
             self._sort_in()
-        return numbers.astype(np.uint32)
+        return numbers
 
     def _sort_in(self) -> None:
         hashes = np.concatenate([self._hashes, np.fromiter(self._newest, dtype=np.int64)])
@@ -73,12 +66,6 @@ class _Numbers:
         self._numbers = np.concatenate([self._numbers, newest])[order]
         self._hashes = hashes[order]
         self._newest = {}
-
-
-def _stem_key(word: str, stemmed: str) -> str:
-    """Stems are numbered among the words, since most are words themselves. A stem that, as a word,
-    has another stem gets a key of its own."""
-    return stemmed if stemmed == word or stem(stemmed) == stemmed else f"\0{stemmed}"
 
 
 class Vocabulary:
@@ -94,12 +81,12 @@ class Vocabulary:
 
     def number(self, words: list[str]) -> NDArray[np.uint32]:
         """The numbers of these words; call `settle` before new ones are used."""
-        return self._words.of(words)
+        return self._words.of(words).astype(np.uint32)
 
     def settle(self) -> None:
         """Compute stems and grams of all new words."""
         fresh, self._words.fresh = self._words.fresh, []
-        self.stem_of.extend(self._words.of([_stem_key(word, stem(word)) for word in fresh]))
+        self.stem_of.extend(self.stem_numbers(map(stem, fresh), add=True))
         # Stems that did not occur as a word yet: each is its own stem.
         made, self._words.fresh = self._words.fresh, []
         self.stem_of.extend(self._words.of(made))
@@ -108,9 +95,12 @@ class Vocabulary:
         self._grams.extend(grams)
         self._gram_ends.extend(starts[1:] + base)
 
-    def stem_number(self, stem: str) -> int:
-        """The number of a stem, or -1 where no document holds it."""
-        return self._words.get(_stem_key("", stem))
+    def stem_numbers(self, stems: Iterable[str], *, add: bool = False) -> NDArray[np.int64]:
+        """The numbers of stems, -1 where no document holds one. They are numbered among the words,
+        since most are words themselves. A stem that, as a word, has another stem gets a key of its
+        own."""
+        keys = [one if stem(one) == one else f"\0{one}" for one in stems]
+        return self._words.of(keys, add=add)
 
     def gram_counts(self, words: NDArray[Any]) -> NDArray[Any]:
         """How many 4-grams each of these words has."""

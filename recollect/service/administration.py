@@ -45,7 +45,8 @@ class ProjectChange(Value, frozen=True, kw_only=True):
 
 
 class EmbeddingStats(Value, frozen=True, kw_only=True):
-    """`set_aside`: ids of memories that could not be embedded, with the reason. They count as
+    """`coverage`: the share of memories that have a vector. `dimensions`: of a vector; 0 without a
+    model. `set_aside`: ids of memories that could not be embedded, with the reason. They count as
     missing and are tried again after a restart."""
 
     state: str
@@ -54,14 +55,19 @@ class EmbeddingStats(Value, frozen=True, kw_only=True):
     memories: int
     embedded: int
     missing: int
+    coverage: float
+    dimensions: int
+    provider: str
     set_aside: dict[str, str]
 
 
 def all_projects(runtime: ServiceRuntime) -> tuple[ProjectLine, ...]:
-    """Every project with its counts, the most recent first; the global one last."""
+    """Every project with its counts, the most recent first; the global one last. The project of
+    the proofs is nobody's."""
     known = sorted(runtime.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
     names = project_names(runtime)
-    lines = [_line(runtime, one, names) for one in known]
+    proofs = projects.canonical(runtime.settings.path(projects.PROOF))
+    lines = [_line(runtime, one, names) for one in known if proofs not in one.roots]
     return (*lines, _global_line(runtime))
 
 
@@ -100,6 +106,9 @@ def embedding_stats(runtime: ServiceRuntime) -> EmbeddingStats:
         memories=memories,
         embedded=embedded,
         missing=max(0, memories - embedded),
+        coverage=round(min(1.0, embedded / memories), 4) if memories else 1.0,
+        dimensions=int(health.get("dimensions", 0)),
+        provider="local",
         set_aside=dict(health.get("set_aside", {})),
     )
 

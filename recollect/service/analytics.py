@@ -15,7 +15,7 @@ from msgspec import Meta
 from recollect.core.kinds import traits
 from recollect.core.values import Session, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, namespaces_to_list, project_id
+from recollect.service.scope import Scope, all_namespaces, namespaces_to_list, project_id
 from recollect.store.interface import Cursor, RecordFilter, Stats, Tallied, Tally
 
 BYTES_PER_TOKEN = 4
@@ -114,10 +114,9 @@ class StatsAnswer(Value, frozen=True, kw_only=True):
 
 def stats(runtime: ServiceRuntime, scope: Scope) -> StatsAnswer:
     namespaces = namespaces_to_list(runtime, scope)
-    whole = scope.project in (None, "all") and not scope.namespace and not scope.project_path
     found = (
         [runtime.store.upkeep.stats()]
-        if whole
+        if namespaces == all_namespaces(runtime)
         else [runtime.store.upkeep.stats(namespace) for namespace in namespaces]
     )
 

@@ -1,7 +1,7 @@
 """Beliefs: what holds, what waits for a decision, and the ways to change either.
 
 In: a namespace, or the id of a belief. Out: beliefs, and for each change its operation, which can
-be undone (`write.undo`). An id is looked up only in the namespaces that the caller names.
+be undone (`service/undo.py`). An id is looked up only in the namespaces that the caller names.
 """
 
 import dataclasses

@@ -12,12 +12,7 @@ from msgspec import structs
 from recollect.core.values import Value
 from recollect.service.read import selected
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import (
-    Scope,
-    all_namespaces,
-    namespaces_to_list,
-    project_id,
-)
+from recollect.service.scope import Scope, namespaces_to_list, project_id, worked_namespaces
 from recollect.service.search import Filters
 from recollect.store.interface import RecordCount
 
@@ -38,15 +33,15 @@ class Facets(Value, frozen=True, kw_only=True):
 
 
 def facets(runtime: ServiceRuntime, asked: Filters) -> Facets:
+    chosen = namespaces_to_list(runtime, asked)
     # What the groups of a count can tell is left to them, so that each namespace is read once.
     rest = structs.replace(asked, kind=None, type=None, freshness=None, used=None)
     counted = {
         namespace: runtime.visible_store.records.counts(
             namespace, selected(runtime, namespace, rest)
         )
-        for namespace in all_namespaces(runtime)
+        for namespace in dict.fromkeys((*worked_namespaces(runtime), *chosen))
     }
-    chosen = namespaces_to_list(runtime, asked)
     here = [one for namespace in chosen for one in counted.get(namespace, ())]
     by_project = {
         project_id(namespace) or "global": sum(one.count for one in some if _fits(one, asked))

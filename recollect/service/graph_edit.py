@@ -22,7 +22,7 @@ from recollect.core.values import (
     Value,
     check,
 )
-from recollect.extract.tombstone import tombstone_of_belief
+from recollect.extract.tombstone_entry import tombstone_of_belief
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
 from recollect.store.interface import Transaction

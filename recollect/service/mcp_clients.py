@@ -1,17 +1,18 @@
-"""Which agents have our tools now: the MCP proxies that live, by the project they work in.
+"""In which projects agents have our tools: the MCP proxies, by the project they work in.
 
 In: the process id and the working directory that a proxy sends with each request, the first of
-them when it is initialised. Out: since when a project has had a proxy. Kept in memory: after a
-restart of the daemon a proxy is known again from its next request on.
+them when it is initialised. Out: whether a project has a proxy, or had one lately. Kept in memory:
+after a restart of the daemon a proxy is known again from its next request on.
 """
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from recollect.core import oslayer
 from recollect.core.clock import Clock
+from recollect.core.tuning import HINTS
 
 MOST = 256
 
@@ -20,7 +21,7 @@ MOST = 256
 class _Proxy:
     cwd: str
     namespace: str
-    since: datetime
+    last: datetime  # when it was last known to live
 
 
 class McpClients:
@@ -47,12 +48,14 @@ class McpClients:
             while len(self._proxies) > MOST:
                 del self._proxies[next(iter(self._proxies))]
 
-    def since(self, namespace: str) -> datetime | None:
-        """When the newest living proxy of a project was initialised; None when none lives. One may
-        be older than the session that asks: some hosts keep it for several sessions."""
+    def present(self, namespace: str) -> bool:
+        """Whether the agents of a project have our tools. A proxy that ended lately counts: some
+        agents start theirs only after the first prompt of a session (OpenCode, Copilot)."""
+        now = self._clock.now()
         with self._lock:
-            gone = [pid for pid in self._proxies if not self._alive(pid)]
-            for pid in gone:
-                del self._proxies[pid]
-            there = [one.since for one in self._proxies.values() if one.namespace == namespace]
-        return max(there, default=None)
+            for pid, proxy in [*self._proxies.items()]:
+                if self._alive(pid):
+                    self._proxies[pid] = replace(proxy, last=now)
+                elif now - proxy.last > timedelta(hours=HINTS.tools_hours):
+                    del self._proxies[pid]
+            return any(one.namespace == namespace for one in self._proxies.values())

@@ -33,7 +33,7 @@ def namespaces_to_search(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ..
     """For searches: the project and the global namespace; by default, all."""
     one = _namespace(runtime, scope)
     if one is None:
-        return all_namespaces(runtime) or (projects.namespace(runtime.actor),)
+        return worked_namespaces(runtime) or (projects.namespace(runtime.actor),)
     if scope.namespace:
         return (one,)
     return tuple(dict.fromkeys((one, projects.namespace(runtime.actor))))
@@ -42,7 +42,7 @@ def namespaces_to_search(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ..
 def namespaces_to_list(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ...]:
     """For listings: one project, or all."""
     one = _namespace(runtime, scope)
-    return all_namespaces(runtime) if one is None else (one,)
+    return worked_namespaces(runtime) if one is None else (one,)
 
 
 def namespace_of(runtime: ServiceRuntime, project: str) -> str:
@@ -71,6 +71,20 @@ def refuse_kept_out(runtime: ServiceRuntime, directory: str) -> None:
 
 def all_namespaces(runtime: ServiceRuntime) -> tuple[str, ...]:
     return tuple(runtime.store.projects.namespaces())
+
+
+def worked_namespaces(runtime: ServiceRuntime) -> tuple[str, ...]:
+    """What `all` means: every namespace but those of `make run` and of the proofs."""
+    staged = {
+        projects.namespace(runtime.actor, one.project_id)
+        for one in runtime.store.projects.all()
+        if is_staged(runtime, one)
+    }
+    return tuple(one for one in all_namespaces(runtime) if one not in staged)
+
+
+def is_staged(runtime: ServiceRuntime, one: ProjectInfo) -> bool:
+    return any(projects.is_staged(root, runtime.settings.directory) for root in one.roots)
 
 
 def _namespace(runtime: ServiceRuntime, scope: Scope) -> str | None:

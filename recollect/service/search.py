@@ -16,6 +16,7 @@ from msgspec import Meta
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
 from recollect.core.settings import Fusion
+from recollect.core.tuning import NOTES
 from recollect.core.values import Freshness, Moment, Name, Record, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_search
@@ -79,11 +80,13 @@ class SearchHit(Value, frozen=True, kw_only=True):
 
 
 class SearchAnswer(Value, frozen=True, kw_only=True):
-    """If `confidence` is below `floor`, nothing would be injected."""
+    """If `confidence` is below `floor`, nothing would be injected. `good`: how many of the items,
+    from the first, are likely to be about the query; the rest only comes nearest."""
 
     query: str
     mode: Mode
     items: tuple[SearchHit, ...]
+    good: int
     semantic: bool
     confidence: float | None
     floor: float | None
@@ -205,16 +208,28 @@ def _found(
         if len(items) >= asked.limit or len(ranked.results) < depth:
             break
     assert ranked is not None
+    items = items[: asked.limit]
+    floor = engine.floor(ranked.semantic)
     return SearchAnswer(
         query=asked.query,
         mode=asked.mode,
-        items=tuple(items[: asked.limit]),
+        items=tuple(items),
+        good=_good(items, ranked.by_chance) if ranked.confidence >= floor else 0,
         semantic=ranked.semantic,
         confidence=round(ranked.confidence, 4),
-        floor=engine.floor(ranked.semantic),
+        floor=floor,
         left_out=ranked.left_out,
         latency_ms=0.0,
     )
+
+
+def _good(items: Sequence[SearchHit], by_chance: float) -> int:
+    """Up to which item they are good enough for a brief to somebody who asks."""
+    from recollect.inject.speaking import chance_of_memory
+
+    likely = (chance_of_memory(one.record, one.parts, by_chance) for one in items)
+    found = [at for at, chance in enumerate(likely, 1) if chance >= NOTES.past]
+    return max(found, default=0)
 
 
 def _depths(asked: SearchQuery) -> Sequence[int]:
@@ -315,6 +330,7 @@ def _by_store(
         query=asked.query,
         mode=asked.mode,
         items=tuple(items[: asked.limit]),
+        good=len(items[: asked.limit]),
         semantic=False,
         confidence=None,
         floor=None,

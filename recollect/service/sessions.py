@@ -3,6 +3,8 @@
 In: a session or a project. Out: pages, conversations, checkpoints and that text.
 """
 
+import functools
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -10,6 +12,7 @@ from msgspec import Meta
 
 from recollect.core.errors import NotFound
 from recollect.core.kinds import TURN
+from recollect.core.one_line import one_line
 from recollect.core.projects import namespace as actors_namespace
 from recollect.core.values import (
     Checkpoint,
@@ -22,7 +25,7 @@ from recollect.core.values import (
     TextBody,
     Value,
 )
-from recollect.ingest.turns import UNANSWERED
+from recollect.ingest.turns import FAILED, SUCCEEDED, UNANSWERED
 from recollect.service.pagination import Listing, cursor, merge_pages, session_key
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, all_namespaces, namespaces_to_list
@@ -46,7 +49,7 @@ class SessionLine(Session, frozen=True, kw_only=True):
 
 
 class SessionDetail(Value, frozen=True, kw_only=True):
-    session: Session
+    session: SessionLine
     events: dict[str, int]
     memories: tuple[Record, ...]
     checkpoint: Checkpoint | None
@@ -67,7 +70,8 @@ class ConversationLine(Value, frozen=True, kw_only=True):
 
 
 class ConversationPage(Value, frozen=True, kw_only=True):
-    """Messages and tool calls in order; pass `next` as `after` to get the next page."""
+    """Messages and tool calls in order, without what was forgotten; pass `next` as `after` to get
+    the next page."""
 
     session_id: str
     items: tuple[ConversationLine, ...]
@@ -106,7 +110,7 @@ def _first_prompt(runtime: ServiceRuntime, one: Session) -> str:
     for stored in runtime.store.events.session(one.namespace, one.session_id, limit=FIRST):
         if stored.event.kind == "prompt" and isinstance(stored.event.body, TextBody):
             said = runtime.tombstones.visible_text(one.namespace, stored.event.body.content)
-            return _short(said)
+            return one_line(said, LINE)
     return ""
 
 
@@ -128,7 +132,7 @@ def detail(runtime: ServiceRuntime, session_id: str) -> SessionDetail:
     )
     files = dict.fromkeys(path for record in page.items for path in record.files)
     return SessionDetail(
-        session=known,
+        session=_with_title(runtime, known),
         events=kinds,
         memories=tuple(msgspec.structs.replace(record, detail="") for record in page.items),
         checkpoint=runtime.visible_store.sessions.last_checkpoint(known.namespace, session_id),
@@ -142,7 +146,12 @@ def conversation(
     known = session(runtime, session_id)
     stored = runtime.store.events.session(known.namespace, session_id)
     part = stored[after : after + limit]
-    lines = tuple(line for one in part for line in lines_of(one.event))
+    visible = functools.partial(runtime.tombstones.visible_text, known.namespace)
+    lines = tuple(
+        msgspec.structs.replace(line, text=visible(line.text))
+        for one in part
+        for line in lines_of(one.event)
+    )
     more = after + limit < len(stored)
     return ConversationPage(
         session_id=session_id, items=lines, next=after + limit if more else None
@@ -175,7 +184,7 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
             for namespace in namespaces_to_list(runtime, scope)
             for one in runtime.store.sessions.page(namespace, limit=20).items
         ]
-        known = max(recent, key=lambda one: one.last_event_at, default=None)
+        known = _last_with_work(runtime, recent)
     try:
         stood: Checkpoint | None = checkpoint(runtime, scope, session_id)
     except NotFound:
@@ -193,6 +202,21 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
         last_turns=turns,
         text=_text(known, stood, summary, turns),
     )
+
+
+def _last_with_work(runtime: ServiceRuntime, recent: Sequence[Session]) -> Session | None:
+    """The newest session in which something was done, else the newest with an answer, else the
+    newest: one that was only opened is not where work stopped."""
+    newest_first = sorted(recent, key=lambda one: one.last_event_at, reverse=True)
+    answered: Session | None = None
+    for one in newest_first:
+        where = RecordFilter(kind=TURN.name, session_id=one.session_id)
+        for turn in runtime.visible_store.records.page(one.namespace, where, limit=20).items:
+            if turn.files or turn.category in (SUCCEEDED, FAILED):
+                return one
+            if turn.category != UNANSWERED:
+                answered = answered or one
+    return answered or next(iter(newest_first), None)
 
 
 def _last_summary_and_turns(
@@ -244,8 +268,11 @@ def _text(
     if summary is not None and (stood is None or summary.record_id not in stood.snapshot):
         parts.append(f"### Last summary\n{summary.title}\n{summary.summary}".strip())
     if turns:
-        lines = [f"- {_short(one.title)}" + (f": {_short(one.summary)}" if one.summary else "")
-                for one in turns]  # fmt: skip
+        lines = [
+            f"- {one_line(one.title, LINE)}"
+            + (f": {one_line(one.summary, LINE)}" if one.summary else "")
+            for one in turns
+        ]
         parts.append("### Last turns\n" + "\n".join(lines))
     return "\n\n".join(parts) or "Nothing to resume: no session was recorded here yet."
 
@@ -277,8 +304,3 @@ def _tool_line(base: dict[str, Any], data: Any) -> ConversationLine:
         files=named,
         failed=call.get("failed") is True,
     )
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= LINE else flat[: LINE - 1] + "…"

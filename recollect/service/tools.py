@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from recollect.core.errors import BadInput
+from recollect.core.one_line import one_line
 from recollect.core.tool_schemas import BY_NAME
 from recollect.core.values import Record, convert, encode
 from recollect.inject import render
@@ -73,10 +74,9 @@ def _search_by_meaning(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 def _embedding_stats(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     found = administration.embedding_stats(runtime)
-    share = 100 * found.embedded // found.memories if found.memories else 100
     text = (
-        f"{found.embedded} of {found.memories} memories ({share} %) have vectors of "
-        f"{found.model or 'no model yet'}; embedding is {found.state}."
+        f"{found.embedded} of {found.memories} memories ({100 * found.coverage:.0f} %) have "
+        f"vectors of {found.model or 'no model yet'}; embedding is {found.state}."
     )
     return f"{text} {found.problem}".strip()
 
@@ -102,14 +102,16 @@ def search_text(answer: search.SearchAnswer) -> str:
     if not answer.items:
         return "No memories found. Try other words, or project: all."
     lines = [f"{memory_line(one.record)} (score {one.score:.2f})" for one in answer.items]
-    if (answer.confidence or 0.0) < (answer.floor or 0.0):
+    if not answer.good:
         lines.insert(0, "No good match; the nearest memories are:")
+    elif answer.good < len(lines):
+        lines.insert(answer.good, "Nearest, but less likely to be about it:")
     if "semantic" in answer.left_out and answer.mode != "keyword":
         lines.append(f"(by words alone: {answer.left_out['semantic']})")
     return "\n".join(lines)
 
 
-CONTEXT_TOKENS = 2000  # unless the agent names its budget; the seeds'
+CONTEXT_TOKENS = 2000  # unless the agent names its budget
 
 
 def _context(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
@@ -225,7 +227,7 @@ def _entity(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
         memories = tuple(one for one in answer.memories if _allowed_record(runtime, one))
         entities = tuple(_without_private(one) for one in answer.entities)
         answer = msgspec.structs.replace(answer, memories=memories, entities=entities)
-    return _allowed_text(runtime, entity_text(answer))
+    return _allowed_text(runtime, entity_text(answer)) or f"{asked.name}: {SENSITIVE}"
 
 
 def _without_private(one: graph.EntityDetail) -> graph.EntityDetail:
@@ -259,9 +261,8 @@ def memory_line(record: Record) -> str:
     kind = record.knowledge_type or record.observation_type or record.traits.label
     kind += f" ({state_of(record)})" if record.state != "current" else ""
     text = f"{record.record_id} [{record.valid_from:%Y-%m-%d}] {kind}: {_flat(record.title)}"
-    said = _flat(record.summary)
-    if said and said != _flat(record.title):
-        text += f" - {said[: LINE - 1] + '…' if len(said) > LINE else said}"
+    if _flat(record.summary) not in ("", _flat(record.title)):
+        text += f" - {one_line(record.summary, LINE)}"
     return text
 
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from recollect import privacy
 from recollect.core import ids, values
-from recollect.core.errors import BadInput, CannotUndo, Conflict, NotFound
+from recollect.core.errors import BadInput, Conflict, NotFound
 from recollect.core.kinds import EDITABLE, TYPES, KnowledgeType, ObservationType
 from recollect.core.values import (
     Author,
@@ -30,7 +30,7 @@ from recollect.core.values import (
     Unit,
     Value,
 )
-from recollect.extract.tombstone import Cause, tombstone_of, tombstone_of_edit
+from recollect.extract.tombstone_entry import tombstone_of, tombstone_of_edit
 from recollect.lifecycle.file_freshness import cite
 from recollect.reconcile.belief_changes import apply, ending
 from recollect.service.record_ids import resolve, resolve_each
@@ -39,12 +39,11 @@ from recollect.service.scope import (
     Scope,
     all_namespaces,
     namespace_to_write,
-    namespaces_to_list,
     project_id,
 )
-from recollect.store.interface import undoable, with_content
+from recollect.store.interface import with_content
 
-Content = Annotated[str, Meta(max_length=50_000)]
+Content = Annotated[str, Meta(max_length=100_000)]
 Facts = Annotated[tuple[FactText, ...], Meta(max_length=50)]
 Concepts = Annotated[tuple[Concept, ...], Meta(max_length=20)]
 Files = Annotated[tuple[FilePath, ...], Meta(max_length=50)]
@@ -112,7 +111,7 @@ class NewSummary(Scope, frozen=True, kw_only=True):
 class NewNote(Scope, frozen=True, kw_only=True):
     """A short note: just text."""
 
-    text: Annotated[str, Meta(min_length=1, max_length=50_000)]
+    text: Annotated[str, Meta(min_length=1, max_length=100_000)]
     concepts: Concepts = ()
     files: Files = ()
     session_id: Name | None = None
@@ -152,15 +151,6 @@ class Changed(Value, frozen=True, kw_only=True):
 class Deleted(Value, frozen=True, kw_only=True):
     record_ids: tuple[str, ...]
     op_ids: tuple[str, ...]
-
-
-class Undone(Value, frozen=True, kw_only=True):
-    """Ids of the memories that came back, and of those that went."""
-
-    op_id: str
-    undoes: str
-    restored: tuple[str, ...]
-    removed: tuple[str, ...]
 
 
 # --- adding --------------------------------------------------------------------------------------
@@ -426,63 +416,6 @@ def move(runtime: ServiceRuntime, record_id: str, scope: Scope, reason: str = ""
     return Changed(record=find(runtime, known.record_id), op_id=came.op_id)
 
 
-def undo(runtime: ServiceRuntime, op_id: str | None = None, scope: Scope | None = None) -> Undone:
-    """Undo an operation; without an id, the newest in the scope that can be undone."""
-    operation = _operation(runtime, op_id) if op_id else newest_undoable(runtime, scope or Scope())
-    detail = operation.detail if isinstance(operation.detail, dict) else {}
-    if operation.kind == "move" and "to" in detail:
-        operation = _arrival_of_move(runtime, operation, detail["to"])
-        detail = operation.detail if isinstance(operation.detail, dict) else {}
-    if operation.kind == "feedback":
-        return _undo_verdict(runtime, operation, detail)
-    done = runtime.memories.undo(operation.namespace, operation.op_id, runtime.actor)
-    runtime.recall().feedback.forget_known()
-    restored, removed = list(done.created), set(done.targets)
-    if operation.kind == "move" and "left_by" in detail:
-        # Out of one namespace, back into the other; in between the archive holds the memory.
-        back = runtime.memories.undo(detail["from"], detail["left_by"], runtime.actor)
-        restored += back.created
-    removed -= set(restored)
-    _update_tombstones(runtime, operation, [*done.created, *done.targets])
-    if operation.reason == RATED_WRONG and operation.kind == "supersede":
-        feedback, (belief_id, *_) = runtime.recall().feedback, operation.targets
-        feedback.give(operation.namespace, belief_id, "none", runtime.actor)
-    return Undone(
-        op_id=done.op_id,
-        undoes=operation.op_id,
-        restored=tuple(restored),
-        removed=tuple(sorted(removed)),
-    )
-
-
-def _update_tombstones(runtime: ServiceRuntime, undone: Operation, touched: list[str]) -> None:
-    """Lift the tombstones of an undone delete or edit; restore them when that undo is undone."""
-    first, lifting = undone, True
-    while first.undoes:
-        earlier = runtime.store.log.get(first.namespace, first.undoes)
-        if earlier is None:
-            return
-        first, lifting = earlier, not lifting
-    if first.kind not in ("delete", "edit"):
-        return
-    cause: Cause = "delete" if first.kind == "delete" else "edit"
-    for one in dict.fromkeys(touched):
-        if lifting:
-            runtime.tombstones.lift(first.namespace, one, cause, runtime.actor)
-        else:
-            runtime.tombstones.restore(first.namespace, one, cause, runtime.actor)
-
-
-def _undo_verdict(runtime: ServiceRuntime, given: Operation, detail: dict[str, Any]) -> Undone:
-    """Undo a verdict, unless a later one has replaced it."""
-    record_id, feedback = str(detail.get("record_id")), runtime.recall().feedback
-    if feedback.of(given.namespace).get(record_id) != detail.get("verdict"):
-        raise CannotUndo(f"another verdict was given on {record_id} since {given.op_id}")
-    before = detail.get("before", "none")
-    done = feedback.give(given.namespace, record_id, before, runtime.actor)
-    return Undone(op_id=done.op_id, undoes=given.op_id, restored=(record_id,), removed=())
-
-
 def find(runtime: ServiceRuntime, record_id: str) -> Record:
     """A memory by its name, in whatever namespace it is."""
     whole = resolve(runtime, record_id)
@@ -506,58 +439,6 @@ def judge(
     operation = runtime.store.transaction(lambda tx: apply(tx, change, runtime.actor))
     runtime.memories.changed(record.namespace, [record.record_id])
     return operation
-
-
-def _operation(runtime: ServiceRuntime, op_id: str) -> Operation:
-    for namespace in all_namespaces(runtime):
-        found = runtime.store.log.get(namespace, op_id)
-        if found is not None:
-            return found
-    raise NotFound(f"there is no operation {op_id}")
-
-
-def _arrival_of_move(runtime: ServiceRuntime, left: Operation, namespace: str) -> Operation:
-    """The entry of the arrival: a move logs two, and both are undone, the arrival first."""
-    for one in runtime.store.log.page(namespace, limit=200).items:
-        if isinstance(one.detail, dict) and one.detail.get("left_by") == left.op_id:
-            return one
-    return left
-
-
-def newest_undoable(runtime: ServiceRuntime, scope: Scope) -> Operation:
-    """The newest operation that can be undone. An undo is not undone unless it is named; an undo of
-    an undo counts as a change of its own."""
-    candidates: list[Operation] = []
-    for namespace in namespaces_to_list(runtime, scope):
-        items = runtime.store.log.page(namespace, limit=50).items
-        undos = {one.op_id for one in items if one.undoes}
-        wanted = [one for one in items if not one.undoes or one.undoes in undos]
-        can = undoable(runtime.store.log, namespace, [one.op_id for one in wanted])
-        can |= _undoable_never(runtime, namespace, wanted)
-        candidates += [one for one in wanted if one.op_id in can]
-    if not candidates:
-        raise NotFound(
-            "there is nothing to undo here",
-            hint="recollect change list shows what can be undone; -p all, in every project.",
-        )
-    return max(candidates, key=lambda one: (one.at, bool(one.created), one.op_id))
-
-
-def _undoable_never(
-    runtime: ServiceRuntime, namespace: str, items: Sequence[Operation]
-) -> set[str]:
-    """Verdicts that can be undone: only "never", since the others hide nothing."""
-    given = [
-        (one.op_id, one.detail["record_id"])
-        for one in items
-        if one.kind == "feedback" and isinstance(one.detail, dict)
-        and one.detail.get("verdict") == "never"
-    ]  # fmt: skip
-    if not given:
-        return set()
-    verdicts = runtime.recall().feedback.of(namespace)
-    newest = {record_id: op_id for op_id, record_id in reversed(given)}
-    return {op_id for record_id, op_id in newest.items() if verdicts.get(record_id) == "never"}
 
 
 # --- parts ---------------------------------------------------------------------------------------

@@ -193,8 +193,8 @@ def printed(output: Any) -> str:
 
 MOST_ERROR_CHARS = 120
 _ERROR = re.compile(
-    r"\b(?:errors?|fail(?:ed|ure|ures)?|fatal|panic|exception|cannot|undefined|unresolved|"
-    r"not found|no such|denied|traceback|assert\w*)\b",
+    r"(?:errors?|exception|\b(?:fail(?:ed|ure|ures)?|fatal|panic|cannot|could ?n[o']t|unable to|"
+    r"undefined|unresolved|not found|no such|denied|refused|timed out|traceback|assert\w*))\b",
     re.I,
 )
 _NONE = re.compile(r"\b(?:0|no) (?:errors?|fail\w*)\b", re.I)

@@ -136,8 +136,9 @@ class ProjectWork:
         at = work.at.timestamp()
         # Each row comes with strings of its own; of equal ones, one is kept.
         counts = {sys.intern(term): count for term, count in work.terms.items()}
-        for action in work.actions:
+        for place, action in enumerate(work.actions):
             if action.was:
+                self._know_before_rename(action.was, work.actions[:place])
                 self._rename(action.was, action.path, at)
             elif action.how == "edit" and self._renamed.get(action.path, (0, at))[1] < at:
                 del self._renamed[action.path]  # there is a new file of that name
@@ -261,6 +262,13 @@ class ProjectWork:
         self.by_name[base(path)].discard(path)
         self.tests_of[subject_of(base(path))].discard(path)
         self.path_words.remove(number, _path_words(path))
+
+    def _know_before_rename(self, old: str, before: Iterable[Action]) -> None:
+        """A file that the same turn touched before it was renamed is known by its old path."""
+        for one in before:
+            inside = old.endswith("/") and one.path.startswith(old)
+            if one.how != "run" and (one.path == old or inside):
+                self._number_of(one.path)
 
     def _rename(self, old: str, new: str, at: float) -> None:
         """Files that nobody has touched are not known, and need no new name."""

@@ -83,6 +83,11 @@ class TurnWorkBuilder:
             if term in self._terms or len(self._terms) < MOST_TERMS:
                 self._terms[term] = self._terms.get(term, 0) + 1
 
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The first line of what each failed command printed."""
+        return tuple(dict.fromkeys(one.error for one in self._actions if one.error))
+
     def build(self) -> TurnWork | None:
         """The row; None when there was no event."""
         first = self._first

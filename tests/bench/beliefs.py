@@ -118,20 +118,27 @@ def _is_hinted(home: RuntimeHome, prompt: str) -> bool:
 
 
 def _changed(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
-    current = old = 0
+    """A line that has the current value may name the old one ("we're off sidekiq"); any other line
+    with the old one tells it as current."""
+    current = old = silent = 0
     for number, case in enumerate(cases.get("changed_minds", [])):
         with _home() as (home, folder):
             project = Project(home, folder / "project")
             project.session(case["before"])
             project.session(case["after"])
             told = project.session(case["question"])
-            says_current = case["new"].casefold() in told.casefold()
-            says_old = case["old"].casefold() in told.casefold()
-            current, old = current + (says_current and not says_old), old + says_old
+            lines = [one.casefold() for one in told.splitlines()]
+            with_new = [one for one in lines if case["new"].casefold() in one]
+            says_old = any(case["old"].casefold() in one for one in lines if one not in with_new)
+            current, old = current + (bool(with_new) and not says_old), old + says_old
+            silent += not with_new and not says_old
             if show:
                 yield f"changed {number} {case['new']}, not {case['old']}: {told!r}"
     total = len(cases.get("changed_minds", []))
-    yield f"changed_minds: {current} of {total} told the current value alone, {old} the old one"
+    yield (
+        f"changed_minds: {current} of {total} told the current value alone, {old} the old one as "
+        f"current, {silent} neither"
+    )
 
 
 def _withdrawn(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
@@ -151,14 +158,19 @@ def _withdrawn(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
 
 
 def _tells(told: str, case: dict[str, str]) -> bool:
-    """Whether a line or a rule of it has all words of a rule, and is not what withdrew it."""
-    wanted = {word[:5] for word in words(case["words"]) if word not in STOP_WORDS}
+    """Whether a line or a rule of it has all words of a rule, or half of all that was said when it
+    was set, and is not what withdrew it."""
+    wanted, rule = (
+        {word[:5] for word in words(case[name]) if word not in STOP_WORDS}
+        for name in ("words", "rule")
+    )
     withdrew = " ".join(words(case["withdrawal"]))
     parts = (" ".join(words(part)) for line in told.splitlines() for part in line.split("; "))
     return any(
-        wanted <= {word[:5] for word in part.split()}
+        wanted <= said or len(rule & said) >= len(rule) / 2
         for part in parts
-        if not part or part.removeprefix("rules here ").split(" disputed")[0][:40] not in withdrew
+        if (said := {word[:5] for word in part.split()})
+        and part.removeprefix("rules here ").split(" disputed")[0][:40] not in withdrew
     )
 
 

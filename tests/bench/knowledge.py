@@ -31,7 +31,7 @@ from recollect.extract.interface import Claim, EntityClaim, FactClaim, Preferenc
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import turns_of
 from recollect.inject import render
-from recollect.reconcile import knowledge
+from recollect.reconcile import graph_claims
 from recollect.reconcile.plan import LearningPlan, apply
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
@@ -78,7 +78,7 @@ class World:
         return event.event_id, record.record_id
 
     def learn(self, namespace: str, claims: Sequence[Claim]) -> LearningPlan:
-        plan = knowledge.learn(self.store.graph, namespace, claims, self.clock.now())
+        plan = graph_claims.learn(self.store.graph, namespace, claims, self.clock.now())
         self.store.transaction(lambda tx: apply(tx, plan, ACTOR))
         return plan
 

@@ -1,8 +1,9 @@
-"""What each cue and each veto is worth: `python -m tests.bench.statements [LIST.json]`.
+"""What each cue and each veto is worth: `python -m tests.bench.statements [LIST.json ...]`.
 
-In: the labelled sentences of `tests/bench/data/statements`, and a blind list with `statements`
-and `near_misses`, if one is given. Out: hits and precision of each cue (below 90 % it should go),
-hits of each veto, and how many sentences are noticed, and held, per kind.
+In: the labelled sentences of `tests/bench/data/statements`, and lists by others, if any are given:
+sentences of their `statements` and changes count as stating something, those of `near_misses` and
+`one_off` as stating nothing. Out: hits and precision of each cue (one that never fires, or is right
+in less than 90 %, should go), hits of each veto, and how many are noticed, and held, per kind.
 """
 
 import json
@@ -78,13 +79,25 @@ def veto_table(sentences: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+def of_lists(paths: Sequence[str]) -> dict[str, list[str]]:
+    """The sentences of lists: what states something, and what does not."""
+    found: dict[str, list[str]] = {"stated": [], "none": []}
+    for path in paths:
+        cases = json.loads(pathlib.Path(path).read_text("utf-8"))
+        for name in ("near_misses", "one_off"):
+            found["none"] += [one for row in cases[name] for one in own_sentences(row["prompt"])]
+        said = [row["prompt"] for row in cases["statements"]]
+        said += [row[key] for row in cases["changed_minds"] for key in ("before", "after")]
+        said += [row[key] for row in cases["withdrawn"] for key in ("rule", "withdrawal")]
+        found["stated"] += [one for prompt in said for one in own_sentences(prompt)]
+    return found
+
+
 def main() -> None:
     sentences = labelled()
     if len(sys.argv) > 1:
-        with open(sys.argv[1], encoding="utf-8") as file:
-            blind = json.load(file)
-        for row in [*blind["near_misses"], *blind["one_off"]]:
-            sentences["none"] += own_sentences(row["prompt"])
+        for kind, some in of_lists(sys.argv[1:]).items():
+            sentences.setdefault(kind, []).extend(some)
     print(cue_table(sentences))
     print(veto_table(sentences))
     for kind, some in sentences.items():

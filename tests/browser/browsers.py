@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -13,20 +14,21 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+import recollect.server
 from recollect.core.settings import Settings
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.daemons import RealDaemon
 from tests.fakes.waiting import PATIENCE_S
 from tests.make import record
 
-# In the order of the navigation, with their titles.
-VIEWS = {
-    "week": "This week",
-    **{
-        name: name.capitalize()
-        for name in ("beliefs", "memories", "sessions", "projects", "why", "settings")
-    },
-}
+# In the order of the navigation, with their titles: those that the page lists.
+VIEWS = dict(
+    re.findall(
+        r'\[\s*"(\w+)",\s*"([^"]+)",\s*\w+,\s*"M',
+        (pathlib.Path(recollect.server.__file__).parent / "static/js/views.js").read_text(),
+    )
+)
+assert len(VIEWS) == 7, VIEWS
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # Without these a browser tries to reach its maker from a machine that has no way out.
 QUIET = (

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.hosts import registry
+from tests.clients.fake_model import FEW
 
 Files = dict[str, str]  # path below home -> content
+MANY = 1_000_000  # tokens: more than any of them takes
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,12 @@ class Client:
     files: Callable[[str], Files] = lambda url: {}
     # How `/recollect WORDS` is run: model's address, words -> arguments.
     slash: Callable[[str, str], list[str]] | None = None
-    # How the last session is compacted, where that can be asked for without a terminal.
-    compact: Callable[[str], list[str]] | None = None
+    # How a session is compacted without a terminal: by a command, by itself when the answers of a
+    # turn say that it has so many tokens, or by settings in a file that a variable names.
+    compact: tuple[str, ...] = ()
+    fills: tuple[int, ...] = ()
+    compact_settings: tuple[str, str] | None = None  # variable, file below home
+    says_compaction: bool = True  # tells its hooks that it compacts
     has_mcp: bool = True
     shows_command: bool = True  # puts the text of `/recollect` before the model at once
     # Headless, it puts what its start was told before the prompt, which then is no command to it.
@@ -37,7 +43,6 @@ class Client:
     says_failures: bool = True  # what it tells its hook of a command says that it failed
     injects_before: bool = True  # takes text before its model is first asked, not with a tool only
     stop: tuple[str, ...] = ()  # ends what it leaves running
-    tools_late: bool = False  # headless, it starts MCP servers after the first prompt's hook
     noise: str = "(?!)"  # its own lines on stderr that come and go, or tell of any hook
 
     def command(self, url: str, words: str) -> list[str]:
@@ -61,11 +66,12 @@ def _codex(*more: str) -> Callable[[str, str], list[str]]:
 
 
 def _opencode_config(url: str) -> str:
+    limit = {"context": 100_000, "output": 8_000}
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "Fake",
         "options": {"baseURL": f"{url}/v1", "apiKey": "fake"},
-        "models": {"fake-model": {"name": "Fake", "tool_call": True}},
+        "models": {"fake-model": {"name": "Fake", "tool_call": True, "limit": limit}},
     }
     return json.dumps(
         {
@@ -118,7 +124,7 @@ def _opencode(name: str, package: str, config: str) -> Client:
             f".config/{name}/plugins/mine.js": "export const Mine = async () => ({})\n",
         },
         slash=lambda url, words: [*("run", "--auto", "--command", "recollect"), words],
-        tools_late=True,
+        fills=(FEW, MANY),
         says_end=False,
         # The registry is out of reach, and so is whoever counts Kilo's users.
         noise=r'.*(dependency install failed|model fetch error|PostHog|"date": |at async ).*',
@@ -171,7 +177,7 @@ CLIENTS = {
                 "DISABLE_TELEMETRY": "1",
             },
             files=lambda url: {".claude/settings.json": _CLAUDE_SETTINGS},
-            compact=lambda url: ["-p", "--continue", "/compact"],
+            compact=("-p", "--continue", "/compact"),
         ),
         Client(
             host="codex",
@@ -191,6 +197,7 @@ CLIENTS = {
                 ),
             },
             slash=lambda url, words: _codex()(url, f"$recollect {words}"),
+            fills=(FEW, FEW, FEW, MANY),
             says_failures=False,
             noise=r"hook: \w+( Completed)?",
         ),
@@ -207,8 +214,13 @@ CLIENTS = {
                 "GEMINI_API_KEY": "fake",
                 "GEMINI_TELEMETRY_ENABLED": "false",
             },
-            files=lambda url: {".gemini/settings.json": _GEMINI_SETTINGS},
+            files=lambda url: {
+                ".gemini/settings.json": _GEMINI_SETTINGS,
+                "compress.json": '{"model": {"compressionThreshold": 0.0001}}\n',
+            },
             start_before_slash=True,
+            compact_settings=("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "compress.json"),
+            says_compaction=False,
         ),
         Client(
             host="copilot",
@@ -223,9 +235,11 @@ CLIENTS = {
                 "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
                 "COPILOT_PROVIDER_API_KEY": "fake",
                 "COPILOT_MODEL": "fake-model",
+                "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "100000",
                 "COPILOT_AUTO_UPDATE": "false",
             },
             shows_command=False,
+            fills=(FEW, MANY),
         ),
         Client(
             host="qwen",
@@ -240,6 +254,8 @@ CLIENTS = {
                 "QWEN_CODE_DISABLE_AUTO_UPDATE": "1",
             },
             files=lambda url: {".qwen/settings.json": _QWEN_SETTINGS},
+            compact=("--yolo", "--continue", "-p", "/compress"),
+            fills=(FEW, FEW, FEW, 60_000),
             says_end=False,
         ),
         Client(
@@ -265,12 +281,17 @@ CLIENTS = {
             env=lambda url: {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1", "PI_TELEMETRY": "0"},
             files=lambda url: {
                 ".pi/agent/settings.json": json.dumps(
-                    {"defaultProvider": "fake", "defaultModel": "fake-model"}
+                    {
+                        "defaultProvider": "fake",
+                        "defaultModel": "fake-model",
+                        "compaction": {"keepRecentTokens": 1},
+                    }
                 ),
                 ".pi/agent/extensions/mine.js": "export default function () {}\n",
                 ".pi/agent/models.json": json.dumps({"providers": {"fake": _pi_provider(url)}}),
             },
             has_mcp=False,
+            fills=(FEW, FEW, FEW, 200_000),
         ),
         _opencode("kilo", "@kilocode/cli", "kilo.jsonc"),
     )

@@ -17,7 +17,9 @@ from urllib.parse import urlsplit
 from recollect.capture.foreign import strip_own
 
 TURN = re.compile(r"TURN-[0-9a-z]+")
+COMPACT = re.compile("(?i)summary of the conversation|state_snapshot|being compacted")
 PROOF = re.compile(r"lantern\d{6}")
+FEW = 10
 ASIDE = "An aside"  # the answer to requests for titles and the like
 
 Protocol = Literal["anthropic", "chat", "responses", "gemini"]
@@ -93,6 +95,8 @@ class FakeModel:
     requests: list[Request] = field(default_factory=list)
     # Called once, when the first tool of a turn has answered and the next is asked for.
     in_the_middle: Callable[[], object] | None = None
+    # What the next answers say of the conversation's length, in tokens; later ones say FEW.
+    tokens: list[int] = field(default_factory=list)
 
     def __enter__(self) -> "FakeModel":
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
@@ -132,6 +136,11 @@ class FakeModel:
         with self._lock:
             self._counter += 1
             return self._counter
+
+    def length(self, said: Call | str, body: Any) -> int:
+        if said == ASIDE:
+            return len(json.dumps(body)) // 4
+        return self.tokens.pop(0) if self.tokens else FEW
 
     def next(self, protocol: Protocol, body: Any) -> Call | str:
         state = _state(protocol, body)
@@ -219,11 +228,14 @@ def _state(protocol: Protocol, body: Any) -> State:
     if not isinstance(body, dict):
         return State(None, 0, {})
     turn, results = None, 0
+    kind = text = ""
     for kind, text in _happenings(protocol, body):
         if kind == "result":
             results += 1
         elif found := TURN.findall(strip_own(text)):  # a brief may quote an earlier turn
             turn, results = found[-1], 0
+    if kind == "said" and COMPACT.search(text):
+        turn = None  # the last words are the client's own
     return State(turn, results, _tools(protocol, body))
 
 
@@ -300,7 +312,7 @@ def _flat(tools: list[dict[str, Any]]) -> dict[str, str]:
 Frames = list[tuple[str | None, Any]]  # server-sent events: name and data
 
 
-def _anthropic(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
+def _anthropic(said: Call | str, body: Any, number: int, tokens: int) -> tuple[Any, Frames]:
     if isinstance(said, str):
         block: dict[str, Any] = {"type": "text", "text": said}
         empty: dict[str, Any] = {"type": "text", "text": ""}
@@ -311,7 +323,7 @@ def _anthropic(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
         delta = {"type": "input_json_delta", "partial_json": json.dumps(said.arguments)}
         block["input"] = said.arguments
     reason = "end_turn" if isinstance(said, str) else "tool_use"
-    usage = {"input_tokens": 10, "output_tokens": 10}
+    usage = {"input_tokens": tokens, "output_tokens": 10}
     message = {
         "id": f"msg_{number:06}",
         "type": "message",
@@ -335,7 +347,7 @@ def _anthropic(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
     return message, [(one["type"], one) for one in data]
 
 
-def _chat(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
+def _chat(said: Call | str, body: Any, number: int, tokens: int) -> tuple[Any, Frames]:
     if isinstance(said, str):
         message: dict[str, Any] = {"role": "assistant", "content": said}
     else:
@@ -343,7 +355,7 @@ def _chat(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
         call = {"id": f"call_{number:06}", "type": "function", "function": function}
         message = {"role": "assistant", "content": None, "tool_calls": [call]}
     reason = "stop" if isinstance(said, str) else "tool_calls"
-    usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
+    usage = {"prompt_tokens": tokens, "completion_tokens": 10, "total_tokens": tokens + 10}
     head = {"id": f"chatcmpl-{number:06}", "created": 1, "model": body.get("model", "fake")}
     whole = {
         **head,
@@ -364,7 +376,7 @@ def _chat(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
     return whole, frames
 
 
-def _responses(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
+def _responses(said: Call | str, body: Any, number: int, tokens: int) -> tuple[Any, Frames]:
     call_id = f"call_{number:06}"
     if isinstance(said, str):
         content = [{"type": "output_text", "text": said, "annotations": []}]
@@ -407,7 +419,8 @@ def _responses(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
         "input_tokens_details": {"cached_tokens": 0},
         "output_tokens_details": {"reasoning_tokens": 0},
     }
-    usage = {"input_tokens": 10, "output_tokens": 10, "total_tokens": 20, **details}
+    counts = {"input_tokens": tokens, "output_tokens": 10, "total_tokens": tokens + 10}
+    usage = counts | details
     response = {
         "id": f"resp_{number:06}",
         "object": "response",
@@ -432,7 +445,7 @@ def _responses(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
     return response, [(one["type"], one) for one in data]
 
 
-def _gemini(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
+def _gemini(said: Call | str, body: Any, number: int, tokens: int) -> tuple[Any, Frames]:
     part = (
         {"text": said}
         if isinstance(said, str)
@@ -443,9 +456,9 @@ def _gemini(said: Call | str, body: Any, number: int) -> tuple[Any, Frames]:
             {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
         ],
         "usageMetadata": {
-            "promptTokenCount": 10,
+            "promptTokenCount": tokens,
             "candidatesTokenCount": 10,
-            "totalTokenCount": 20,
+            "totalTokenCount": tokens + 10,
         },
         "modelVersion": "fake",
         "responseId": f"r{number:06}",
@@ -509,7 +522,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200 if found else 404, aside or {"error": {"message": "not here"}})
             return
         said = model.next(protocol, body)
-        whole, frames = _ANSWERS[protocol](said, body, model.number())
+        tokens = model.length(said, body)
+        whole, frames = _ANSWERS[protocol](said, body, model.number(), tokens)
         streaming = body.get("stream") is True or "stream" in path.rpartition(":")[2]
         if streaming:
             self._stream(frames)

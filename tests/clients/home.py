@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -36,7 +37,7 @@ class Run:
     code: int
     stdout: str
     stderr: str
-    seconds: float
+    cpu_s: float  # of the client and of what it started and waited for
 
 
 def fetch(client: Client) -> pathlib.Path:
@@ -132,7 +133,9 @@ class Home:
 
     # --- Recollect ---
 
-    def recollect(self, *arguments: str, client: Client | None = None, url: str = "") -> str:
+    def recollect(
+        self, *arguments: str, client: Client | None = None, url: str = "", fails: bool = False
+    ) -> str:
         """Run our command line as the user would; its output. With the address of a model, the
         client can be started from it."""
         env = self.agent_env(client, url) if client and url else self.env()
@@ -146,7 +149,7 @@ class Home:
             text=True,
             timeout=TURN_SECONDS,
         )
-        if run.returncode:
+        if run.returncode and not fails:
             raise RuntimeError(f"recollect {' '.join(arguments)}: {run.stdout}{run.stderr}")
         return run.stdout
 
@@ -237,7 +240,7 @@ class Home:
 
     def run(self, client: Client, url: str, arguments: list[str]) -> Run:
         env = self.agent_env(client, url)
-        start = time.monotonic()
+        before = _cpu_of_children()
         process = subprocess.Popen(
             [str(fetch(client)), *arguments],
             cwd=self.project,
@@ -254,11 +257,11 @@ class Home:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             err += f"\n(killed after {TURN_SECONDS} s)"
-        seconds = time.monotonic() - start
+        cpu_s = _cpu_of_children() - before
         if client.stop:
             stop = [str(fetch(client)), *client.stop]
             subprocess.run(stop, cwd=self.project, env=env, capture_output=True, timeout=60)
-        return Run(process.returncode, out, err, seconds)
+        return Run(process.returncode, out, err, cpu_s)
 
     # --- files ---
 
@@ -272,6 +275,11 @@ class Home:
             and not path.is_symlink()
             and path.relative_to(self.path).parts[0] not in ours
         }
+
+
+def _cpu_of_children() -> float:
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def _with_turns(events: list[dict[str, Any]], turns: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -1,10 +1,12 @@
 """The packaged plugins, installed by the real agents from the folders that `make plugins` builds.
 
 `python -m tests.clients.plugins [host …]`: in a clean home, a turn without the program goes on;
-with it, the turn is captured, tools and a memory reach the model; uninstalled, it is gone.
+with it, the turn is captured, tools, a memory and the command reach the model, and `doctor` knows
+it; uninstalled, it is gone.
 """
 
 import argparse
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,11 +14,17 @@ from collections.abc import Callable
 from tests.clients.clients import CLIENTS, Client
 from tests.clients.fake_model import Ask, FakeModel
 from tests.clients.home import TURN_SECONDS, Home, Run, fetch
-from tests.clients.run import Proof, captured, place, table
+from tests.clients.run import COMMAND, Proof, captured, place, table
 from tests.clients.seen import Typed
 from tools import plugins
 
-COLUMNS = ("without Recollect", "captured", "mcp", "injected", "uninstalled")
+COLUMNS = (
+    *("without Recollect", "captured", "doctor", "mcp", "injected"),
+    *("slash command", "uninstalled"),
+)
+COMMANDS = {
+    "claude-code": "/recollect:recollect", "codex": "$recollect:recollect", "gemini": "/recollect",
+}  # fmt: skip
 
 # How each is installed and removed by its own commands, from the folder of its plugin.
 INSTALL: dict[str, Callable[[str], list[list[str]]]] = {
@@ -64,7 +72,9 @@ def prove(client: Client, keep: bool) -> Proof:
         found = captured(home, client, typed)
         told = [f"{column}: {one}" for column, all_ in found.items() for one in all_]
         proof.tell("captured", [*told, *([run.stderr[-400:]] if run.code else [])])
+        _doctor(proof, client, home)
         _tools(proof, client, home, model)
+        _command(proof, client, home, model)
         for arguments in REMOVE[client.host]:
             _own_command(home, client, model, arguments)
         count = len(home.events())
@@ -115,6 +125,26 @@ def _tools(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     # The same memory is put before the model with the prompt, without a tool.
     first = asked[0].text if asked else ""
     proof.tell("injected", [] if "lantern on the pier is green" in first else ["not injected"])
+
+
+def _doctor(proof: Proof, client: Client, home: Home) -> None:
+    told = home.recollect("doctor", "--json", client=client, fails=True)
+    (found,) = [one for one in json.loads(told) if one["what"] == client.host]
+    # Codex has not been told to trust it: the turns here are run with a switch that needs no trust.
+    wanted = "fail" if client.host == "codex" else "ok"
+    known = found["verdict"] == wanted and found["told"].startswith("connected by its plugin")
+    proof.tell("doctor", [] if known else [str(found)])
+
+
+def _command(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    before, model.steps = model.steps, ()
+    run = _turn(home, client, model, f"{COMMANDS[client.host]} about TURN-g3")
+    model.steps = before
+    asked = model.asked("TURN-g3")
+    seen = any(COMMAND in one.text for one in asked)
+    found = [] if seen or (client.start_before_slash and asked) else ["the model did not see it"]
+    failed = [run.stderr[-400:]] if run.code else []
+    proof.tell("slash command", [*found, *failed], "yes" if seen else "as plain words")
 
 
 def main() -> int:

@@ -53,7 +53,9 @@ def wanted(client: Client, project: str, typed: list[Typed]) -> list[str]:
     for one in typed:
         words.append("session-start")
         words.append(f"prompt {one.prompt!r}")
-        words.append(f"command {f'echo canary-{one.turn} > made.txt && cat made.txt'!r}")
+        words.append(
+            f"command {f'echo canary-{one.turn} > {one.turn}.txt && cat {one.turn}.txt'!r}"
+        )
         words.append(f"file-write {f'{project}/written-{one.turn}.txt'!r}")
         failed = " failed" if client.says_failures else ""
         words.append(f"command {f'cat no-such-file-{one.turn}.txt'!r}{failed}")

@@ -13,7 +13,7 @@ from recollect.inject.draft import Section
 from recollect.inject.render import SHARES, allot
 from recollect.reconcile.contradict import cardinality, confirmed, order, resolve
 from recollect.reconcile.entity_names import EntityNames
-from recollect.reconcile.knowledge import learn
+from recollect.reconcile.graph_claims import learn
 from recollect.reconcile.plan import Put
 from recollect.retrieve.query import anchors_in, spans_in
 from recollect.store.interface import Waiting

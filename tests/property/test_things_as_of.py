@@ -12,7 +12,7 @@ from recollect.core.errors import CannotUndo
 from recollect.core.settings import Settings
 from recollect.core.values import Entity, Preference, Procedure
 from recollect.extract.interface import EntityClaim, FactClaim, PreferenceClaim, ProcedureClaim
-from recollect.reconcile.knowledge import learn
+from recollect.reconcile.graph_claims import learn
 from recollect.reconcile.plan import apply
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE, NOON

@@ -112,7 +112,7 @@ CUES: tuple[Cue, ...] = (
     _cue(
         "always and never", "rule",
         rf"^{_SO}(?:always|never|(?:don't|do not) ever) (?!mind|saw|seen|had|got|been|again|worked|heard|happened|the\b|a\b|in\b)\w+\b(?<!s)"
-        r"|(?:[,;:—-]|\b(?:and|but|please|we|you|must|should|to)) (?:always|never) (?!mind|ever\b|seen|heard|saw|know|knew|thought|had\b|got|been|was\b|is\b|are\b|be (?:able|sure)|a\b|the same|found|works?|fails?|happens?|returns?|read\b)\w+"
+        r"|(?:[,;:—-]|\b(?:and|but|please|we|you|(?:we|you|all|everything|everyone|\w+s) (?:must|should|have to)|(?:remember|sure|you|try|want) to)) (?:always|never) (?!mind|ever\b|seen|heard|saw|know|knew|thought|had\b|gets?\b|got|been|was\b|is\b|are\b|be (?:able|sure)|a\b|the same|found|works?|fails?|happens?|returns?|read\b)\w+"
         r"|\b(?:immer|niemals|grundsätzlich) (?:\S+ ){0,8}\w+(?:en|est|e|t)\b|\b(?:toujours|jamais)\b|\b(?:siempre|nunca|jamás)\b|\b(?:sempre|nunca|jamais)\b|\b(?:sempre|mai)\b|必ず|いつも|絶対に|常に|总是|始终|一律|必须|务必|都用",
         ("Always use uv.", "Never log the request body.", "we always pin images", "Bitte immer auf Deutsch antworten.", "N'utilise jamais any.", "Usa siempre pytest.", "必ずテストを書いてください。", "这个项目的提交信息都用英文写"),
         ("It never works on my machine.", "Never mind.", "The test always fails."),
@@ -125,7 +125,7 @@ CUES: tuple[Cue, ...] = (
     ),
     _cue(
         "forbidden or required", "rule",
-        r"\b(?:is|are|'s) (?:strictly )?(?:forbidden|banned|mandatory|required|off limits|not allowed|not acceptable|discouraged|a no-go|verboten|pflicht|prohibido|interdit\w*|vietat\w+|proibid\w+)\b|禁止|しないでください|使わないで|不要(?:再)?|不许|别再|must (?:never|not)\b",
+        r"\b(?:is|are|'s) (?:strictly )?(?:forbidden|banned|mandatory|required|off limits|not allowed|not acceptable|discouraged|a no-go|verboten|pflicht|prohibido|interdit\w*|vietat\w+|proibid\w+)\b|禁止|しないでください|使わないで|不要(?:再)?|不许|别再|\b(?:\w+s|nothing|nobody|all|everything) must (?:never|not)\b",
         ("Wildcard imports are not allowed.", "Public functions must not panic.", "不要提交到main分支。", "anyは使わないでください。"),
         ("Required.",),
     ),
@@ -149,13 +149,13 @@ CUES: tuple[Cue, ...] = (
     ),
     _cue(
         "my wish", "rule",
-        r"\b(?:i|we)(?:'d)? (?:really |much |always |generally )?(?:prefer|rather (?:you|not|have|see)|hate|dislike|can't stand|don't (?:want|need|like) (?!to know|to see the|it\b|this\b|that\b))|\bi (?:want|expect|insist|like) (?:\w+ ){1,8}?(?:before|every time|each|always|never|first|instead)\b|\bich (?:will|möchte) (?:kein\w*|nie|immer)\b|\bje préfère\b|\bprefiero\b|\bprefiro\b|\bpreferisco\b",
+        r"\b(?:i|we)(?:'d)? (?:really |much |always |generally )?(?:prefer(?! not to\b)|rather (?:you|not|have|see)|(?:hate|dislike|can't stand) (?!this|that|it\b|how)|don't (?:want|need|like) (?!to know|to see the|it\b|this\b|that\b))|\bi (?:want|expect|insist|like) (?!to (?:see|look|understand|know|try|check)\b)(?:\w+ ){1,8}?(?:before|every time|each|always|never|first|instead)\b|\bich (?:will|möchte) (?:kein\w*|nie|immer)\b|\bje préfère\b|\bprefiero\b|\bprefiro\b|\bpreferisco\b",
         ("I'd rather not see the database mocked.", "I prefer early returns.", "I don't need the recap at the end."),
         ("I don't want it.", "I like it"),
     ),
     _cue(
         "whenever", "rule",
-        rf"^{_SO}(?:whenever|every time|each time|any time|before (?:you|every|each|any)|after (?:every|each)|if you (?:add|change|touch|edit|rename|create|need)|when (?:you|we) (?:add|change|write|touch|edit|rename|need|commit|fix|refactor|ask|reference)|when i ask)\b(?! .*\b(?:crash|fail|break|jump|reload|complain)).{{10,}}",
+        rf"^{_SO}(?:(?:whenever|every time|each time|any time)(?! (?:someone|somebody|the \w+ \w+ we)\b)|before (?:you(?! (?:continue|start|go on)\b)|every|each|any)|after (?:every|each)|if you (?:add|change|touch|edit|rename|create|need)|when (?:you|we) (?:add|change|write|touch|edit|rename|need|commit|fix|refactor|ask|reference)|when i ask)\b(?! .*\b(?:crash|fail|break|jump|reload|complain)).{{10,}}",
         ("Whenever you change the schema, regenerate the client.", "If you add a setting, document it in docs/settings.md."),
         ("Whenever I click it the page crashes.",),
     ),
@@ -192,7 +192,7 @@ CUES: tuple[Cue, ...] = (
     ),
     _cue(
         "our habit, in Japanese or Chinese", "rule",
-        r"ではなく|なしで|のみ(?:使|を)|だけ(?:を?使)|を使います|を使ってください|にしてください|只(?:用|能|允许)|我们(?:用|使用|不用)|不用|改成|而不是",
+        r"ではなく|なしで|のみ(?:使|を)|だけ(?:を?使)|を使います|を使ってください|にしてください|只(?:用|能|允许)|我们(?:用|使用|不用)|不用|而不是",
         ("npmではなくpnpmを使ってください。", "我们用pnpm，而不是npm。"),
         ("テストを追加して。",),
     ),

@@ -10,18 +10,17 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words
 from recollect.extract.rules.turns import Turn
 from recollect.work import commands, edited_text
 from recollect.work.paths import base
 from recollect.work.session_effort import GIT_TAKES_BACK
 
-UNDONE = 0.5  # of the lines that a turn put in, if so many are gone the edit was replaced
 _MOST_CHARS = 60_000  # of one text that was edited
 _SHORT_LINE = 4
 _STEM = 7
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-FEWEST_GONE = 2  # words of a sentence that stand only in lines that are gone
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
 _NAMED = re.compile(r"[A-Za-z_]\w{3,}(?:\(\))?")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w")
@@ -104,7 +103,7 @@ class LaterEdits:
             left = {
                 (path, line) for path, line in left - one.removed if base(path) not in one.deleted
             }
-            if edits.added and len(left) <= (1 - UNDONE) * len(edits.added):
+            if edits.added and len(left) <= (1 - NOTE_MAKING.undone) * len(edits.added):
                 return number
         return None
 
@@ -143,7 +142,7 @@ class LaterEdits:
             return None
         words = _parts(text)
         gone, left = words & (lines.gone - lines.left), words & (lines.left - lines.gone)
-        return lines.by if len(gone) >= FEWEST_GONE and len(gone) > len(left) else None
+        return lines.by if len(gone) >= NOTE_MAKING.words_gone and len(gone) > len(left) else None
 
     def _lines_of(self, at: int) -> "_Replaced":
         edits, found = self._turns[at], _Replaced()

@@ -304,6 +304,18 @@ FILLER = re.compile(
     re.IGNORECASE,
 )
 
+# What leads up to a rule and is no part of it, unless it says when the rule holds.
+LEADS_TO_RULE = re.compile(
+    r"^(?:[^.!?]{1,400}?(?:[,;:—–-]|\b(?:and|but|so|also|oh))\s+)?(?:please\s+)?"
+    r"(?:remember|make sure|be sure|don't forget|keep in mind)(?:\s+(?:to|that|you|we))*[,:]?\s+"
+    r"(?=(?:always|never)\b)",
+    re.IGNORECASE,
+)
+CONDITION = re.compile(
+    r"(?:when|whenever|if|unless|before|after|while|until|for|in|on|every|each|with|from)\b",
+    re.IGNORECASE,
+)
+
 # --- work ------------------------------------------------------------------------------------------
 
 # Chores: a turn that did only this is not worth a memory.

@@ -32,6 +32,7 @@ PLAIN = (
     "what was asked for is over",
 )
 PROPOSED = 0.6  # of a sentence without a cue
+REQUESTED = 0.9  # the same where it is a request by its form: mostly it is a task
 HARDLY = 0.08  # below this a cue alone is not enough
 # A prompt longer than this, in characters or lines, is a document with a few own words around it.
 _LONG = 900
@@ -196,7 +197,7 @@ def _whole(found: Sequence[BeliefStatement], own: Sequence[str]) -> BeliefStatem
     """Of a short prompt that may state something, all of it: what holds and why is often in the
     sentence beside the one that was read."""
     said = tuple(one for one in own if not vetoes.QUESTION.search(one))
-    text = " ".join(capitalised(patterns.FILLER.sub("", one)) for one in said)
+    text = " ".join(capitalised(_bare(one)) for one in said)
     ends = next((text if one.ends == one.text else one.ends for one in found if one.ends), "")
     return replace(found[0], text=text, said=said, ends=ends)
 
@@ -209,7 +210,7 @@ def _statement(
     rest: str,
     answer_before: str,
 ) -> BeliefStatement:
-    whole = " ".join(capitalised(patterns.FILLER.sub("", one)) for one in said)
+    whole = " ".join(capitalised(_bare(one)) for one in said)
     corrects = len(said) > 1 or any(map(patterns.CORRECTION.search, said))
     kind: KnowledgeType = _TYPES[reading.kind]
     if kind == "decision" and _turns_down(said[0]):
@@ -235,6 +236,13 @@ def _statement(
         ends=earlier or named.old or (whole if changes else ""),
         vetoed=reading.vetoed,
     )
+
+
+def _bare(sentence: str) -> str:
+    """A sentence without what only leads up to its rule: "nice, and remember to always ..."."""
+    bare = patterns.FILLER.sub("", sentence)
+    led = patterns.LEADS_TO_RULE.match(bare)
+    return bare[led.end() :] if led and not patterns.CONDITION.match(bare) else bare
 
 
 _TYPES: dict[StatementKind, KnowledgeType] = {
@@ -318,7 +326,8 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
     foreign = not speaks_english(sentence)
     state = _state(hint, kind, stated, foreign=foreign)
     if hint is None and patterns.REQUEST.match(bare):
-        state = state and "proposed"  # "run it with 20 workers": by its form alone, it is for now
+        # "run it with 20 workers": by its form alone, it is for now
+        state = "proposed" if state and stated >= REQUESTED else None
     if state is None and reach and (foreign or stated >= HARDLY):
         state = "proposed"  # who says how far it holds means it to hold
     if state is None:

@@ -10,22 +10,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, error_line
-from recollect.extract.rules.outcome import (
-    KEEP,
-    TurnOutcome,
-    as_title,
-    ended,
-    is_chore,
-    plan_heading,
-    request,
-)
+from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore, request
 from recollect.extract.rules.prose import cut, lines, sentences, shortened
 from recollect.extract.rules.sentence_ranker import RankedSentence
 from recollect.extract.rules.statements import BeliefStatement
+from recollect.extract.rules.titles import as_title
 from recollect.extract.rules.turns import Turn
+from recollect.extract.rules.written_down import plan_heading
 from recollect.work import commands
 from recollect.work.commands import first_error
 from recollect.work.paths import base, inside
@@ -69,7 +64,7 @@ class TurnResult:
     @property
     def kept(self) -> list[RankedSentence]:
         """The sentences worth keeping."""
-        return [one for one in self.said if one.keep >= KEEP]
+        return [one for one in self.said if one.keep >= NOTE_MAKING.keep]
 
     @property
     def request(self) -> str:

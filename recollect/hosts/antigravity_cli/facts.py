@@ -1,4 +1,4 @@
-"""Antigravity CLI, which follows Gemini CLI (hosts.md 12; documented, not run).
+"""Antigravity CLI, which follows Gemini CLI (documented, not run).
 
 Sources differ about its hooks: only those after a tool were seen to run, by others, and they name
 no prompt. Memory comes by MCP and rules.

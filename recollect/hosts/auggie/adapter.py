@@ -4,23 +4,18 @@ In: hook payloads; a stop carries the conversation because the installer asks fo
 and Claude's JSON.
 """
 
-from typing import Any
-
 from recollect.hosts.adapter import Reading
 from recollect.hosts.auggie.facts import FACTS
 from recollect.hosts.claude_format import ClaudeFormat
 from recollect.hosts.payloads import Capture
-from recollect.hosts.reading import Data, section
+from recollect.hosts.reading import section
 
 
 class AuggieAdapter(ClaudeFormat):
     answered = ("SessionStart", "PostToolUse")
     session_fields = ("conversation_id",)
+    root_fields = ("workspace_roots",)
     injects_prompt = False
-
-    def roots(self, data: Data) -> tuple[Any, ...]:
-        roots = data.get("workspace_roots")
-        return tuple(roots) if isinstance(roots, list) else ()
 
     def on_prompt(self, reading: Reading) -> Capture:
         return self.prompted(reading, reading.data.get("user_prompt"))

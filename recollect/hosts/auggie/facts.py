@@ -1,4 +1,4 @@
-"""Auggie (hosts.md 12): read from its documentation and its program, not run: it needs an account.
+"""Auggie: read from its documentation and its program, not run: it needs an account.
 
 A prompt's hook is answered by nobody: memories come at the start and after tools.
 """

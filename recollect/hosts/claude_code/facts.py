@@ -1,4 +1,4 @@
-"""Claude Code (hosts.md 2)."""
+"""Claude Code."""
 
 from recollect.hosts.facts import Facts, HookSpec, ModelRun
 

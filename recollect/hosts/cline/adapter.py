@@ -9,7 +9,7 @@ say. The CLI reads it with a tool only: what is known about a prompt comes befor
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from recollect.core.values import encode
 from recollect.hosts.adapter import Adapter, Reading, event_key
@@ -25,6 +25,7 @@ TYPED = re.compile(r"\A<user_input\b[^<>]*+>(.*)</user_input>\Z", re.DOTALL)
 class ClineAdapter(Adapter):
     answered = ("TaskStart", "TaskResume", "UserPromptSubmit", "PreToolUse", "PostToolUse")
     session_fields = ("taskId", "task_id")
+    root_fields = ("workspaceRoots", "cwd")
     routes: ClassVar[Mapping[str, str]] = {
         "taskstart": "on_start",
         "taskresume": "on_start",
@@ -41,10 +42,6 @@ class ClineAdapter(Adapter):
         """The CLI's `taskId` is that of one run; its session goes on when it is resumed."""
         root = _cli_session(data)
         return super().session_id(payload, {"taskId": root} if root else data)
-
-    def roots(self, data: Data) -> tuple[Any, ...]:
-        roots = data.get("workspaceRoots")
-        return (*(roots if isinstance(roots, list) else ()), data.get("cwd"))
 
     def answer(self, event: str, context: str, message: str = "") -> bytes:
         return super().answer(event, context, message) or self.written(event, "")

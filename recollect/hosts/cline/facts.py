@@ -1,4 +1,4 @@
-"""Cline: the CLI as seen (hosts.md 12), the extension as documented (hosts.md 8).
+"""Cline: the CLI as seen, the extension as documented.
 
 The CLI reports no prompt and takes nothing before its first tool, with a terminal or without.
 """

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from recollect.hosts.adapter import Reading, answer_draft, prompt_draft, turn_of
+from recollect.hosts.adapter import Reading, answer_draft, prompt_draft
 from recollect.hosts.claude_format import ClaudeFormat
 from recollect.hosts.codex.facts import FACTS
 from recollect.hosts.payloads import Capture, Payload
@@ -34,11 +34,10 @@ class CodexAdapter(ClaudeFormat):
         data = reading.data
         if data.get("type") != "agent-turn-complete":
             return self.nothing(reading, "notification not used")
-        turn = turn_of(data)
         messages = data.get("input-messages")
         texts = messages[:_MAX_MESSAGES] if isinstance(messages, list) else []
-        prompts = (prompt_draft(text, turn) for text in texts)
-        drafts = (*prompts, answer_draft(data.get("last-assistant-message"), turn=turn))
+        prompts = (prompt_draft(text, reading.turn) for text in texts)
+        drafts = (*prompts, answer_draft(data.get("last-assistant-message"), turn=reading.turn))
         return replace(
             self.nothing(reading, ""),
             signal="stop",

@@ -1,4 +1,4 @@
-"""Codex CLI (hosts.md 3)."""
+"""Codex CLI."""
 
 from recollect.hosts.facts import Facts, HookSpec, ModelRun
 

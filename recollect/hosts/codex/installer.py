@@ -1,5 +1,6 @@
 """Codex CLI: hooks.json, the MCP server in config.toml, and trust."""
 
+import glob
 import os
 from typing import Any
 
@@ -16,6 +17,7 @@ from recollect.hosts.switches import (
     forbidden,
     project_folders,
     switched_off,
+    value_of,
 )
 
 
@@ -58,6 +60,16 @@ class CodexInstaller(Installer):
         path = os.path.join(trust.folder(context), "skills", "recollect", "SKILL.md")
         return slash_command.skill(path, context)
 
+    def plugin(self, context: Context, cwd: str) -> str:
+        listed = value_of(trust.user_config_path(context), ("plugins",)) or {}
+        for name, table in listed.items():
+            plugin, _, market = name.partition("@")
+            if plugin == SERVER and table.get("enabled") is not False:
+                kept = os.path.join(trust.folder(context), "plugins", "cache", market, SERVER)
+                versions = sorted(glob.glob(os.path.join(glob.escape(kept), "*")))
+                return versions[-1] if versions else ""
+        return ""
+
     def off_switches(self, context: Context, cwd: str) -> list[OffSwitch]:
         machine = context.system("/etc/codex", "/etc/codex")
         own = [
@@ -72,6 +84,8 @@ class CodexInstaller(Installer):
             *switched_off(own, ("features", "codex_hooks"), False),  # its older name
             *forbidden([requirements], ("allow_managed_hooks_only",)),
         ]
+        if not found and self.plugin(context, cwd) and self.state(context) == "absent":
+            return trust.plugin_doubts(context, cwd)
         return found or trust.doubts(context, cwd)
 
     def needs_trust(self, context: Context) -> bool:

@@ -1,4 +1,4 @@
-"""Codex's trust in our hooks: it runs none that the user has not trusted (hosts.md 3).
+"""Codex's trust in our hooks: it runs none that the user has not trusted.
 
 In: a context, the user's config.toml, and a `codex` to ask. Out: what is trusted, and the changes
 that give or withdraw trust. A `codex` that cannot be asked raises CannotAsk, which says to use
@@ -19,7 +19,7 @@ from recollect.core.errors import BadInput, RecollectError
 from recollect.hosts import toml_edit
 from recollect.hosts.changes import FileChange, read
 from recollect.hosts.codex.facts import FACTS
-from recollect.hosts.context import Context
+from recollect.hosts.context import SERVER, Context
 from recollect.hosts.installer import grouped_hooks
 from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.switches import OffSwitch
@@ -130,6 +130,19 @@ def doubts(context: Context, cwd: str, seconds: float = ASK_SECONDS) -> list[Off
         told = f"hooks are disabled in {user_config_path(context)} ({events})"
         found.append(OffSwitch(told, "Start codex, type /hooks and enable them"))
     return found
+
+
+def plugin_doubts(context: Context, cwd: str, seconds: float = ASK_SECONDS) -> list[OffSwitch]:
+    """Hooks of our plugin that Codex does not run; only Codex itself can say so."""
+    try:
+        listed = _listed(context, seconds, cwd)
+    except CannotAsk:
+        return []
+    own = [hook for hook in listed if str(hook.get("pluginId")).startswith(f"{SERVER}@")]
+    if own and all(hook.get("trustStatus") in ("trusted", "managed") for hook in own):
+        return []
+    told = "Codex has not been told to trust the hooks of Recollect's plugin"
+    return [OffSwitch(told, "Start codex, type /hooks and trust Recollect's hooks")]
 
 
 def _commands(context: Context) -> set[str]:

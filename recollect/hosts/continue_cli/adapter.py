@@ -8,10 +8,11 @@ from recollect.hosts.reading import Data
 
 class ContinueCliAdapter(ClaudeFormat):
     runs_hooks_of = ("claude-code",)
+    signs = frozenset({"CONTINUE_PROJECT_DIR"})
 
     def sent(self, payload: Payload, data: Data) -> bool:
         """It has no transcript; Claude Code, perhaps started from within it, always names one."""
-        return "CONTINUE_PROJECT_DIR" in payload.env and not data.get("transcript_path")
+        return not data.get("transcript_path")
 
 
 ADAPTER = ContinueCliAdapter(FACTS)

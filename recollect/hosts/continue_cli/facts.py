@@ -1,4 +1,4 @@
-"""Continue's `cn` (hosts.md 12), its program read: 1.5.47 loads hooks and runs none of them yet."""
+"""Continue's `cn`, its program read: 1.5.47 loads hooks and runs none of them yet."""
 
 from recollect.hosts.facts import Facts, HookSpec
 

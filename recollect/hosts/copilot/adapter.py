@@ -20,15 +20,16 @@ from recollect.hosts.reading import (
 class CopilotAdapter(Adapter):
     answered = ("sessionStart", "userPromptSubmitted", "userPromptSubmit", "postToolUse")
     runs_hooks_of = ("claude-code",)
+    signs = frozenset(
+        {"COPILOT_PROJECT_DIR", "sessionId", "tool_result", "initial_prompt", "timestamp"}
+    )
     sent_by = "shape"
 
     def sent(self, payload: Payload, data: Data) -> bool:
         """The shape decides, for either may have been started from within the other: Claude sends
         no time, and always a transcript; Copilot sends a time, and a transcript only when it stops.
         """
-        if not data:
-            return "COPILOT_PROJECT_DIR" in payload.env
-        if "sessionId" in data or "tool_result" in data or "initial_prompt" in data:
+        if not data or "sessionId" in data or "tool_result" in data or "initial_prompt" in data:
             return True
         transcript = word(data, "transcript_path")
         return "timestamp" in data and (not transcript or "copilot" in transcript)

@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI (hosts.md 5)."""
+"""GitHub Copilot CLI."""
 
 from recollect.hosts.facts import Facts, HookSpec, ModelRun
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from recollect.core.values import encode
-from recollect.hosts.adapter import Adapter, Reading, answer_draft, event_key, turn_of
+from recollect.hosts.adapter import Adapter, Reading, answer_draft, event_key
 from recollect.hosts.cursor.facts import FACTS
 from recollect.hosts.payloads import Capture, Payload
 from recollect.hosts.reading import Data, pick, plain, word
@@ -19,7 +19,9 @@ from recollect.hosts.reading import Data, pick, plain, word
 class CursorAdapter(Adapter):
     answered = ("sessionStart", "postToolUse", "beforeSubmitPrompt", "userPromptSubmit")
     runs_hooks_of = ("claude-code",)
+    signs = frozenset({"CURSOR_VERSION", "conversation_id", "cursor_version", "workspace_roots"})
     session_fields = ("conversation_id", "session_id")
+    root_fields = ("workspace_roots", "cwd")
     routes: ClassVar[Mapping[str, str]] = {
         "sessionstart": "on_start",
         "sessionend": "on_end",
@@ -35,14 +37,10 @@ class CursorAdapter(Adapter):
         "stop": "on_turn_end",
     }
 
-    def roots(self, data: Data) -> tuple[Any, ...]:
-        roots = data.get("workspace_roots")
-        return (*(roots if isinstance(roots, list) else ()), data.get("cwd"))
-
     def sent(self, payload: Payload, data: Data) -> bool:
         if not data:
-            return "CURSOR_VERSION" in payload.env and "CLAUDECODE" not in payload.env
-        return "conversation_id" in data or "cursor_version" in data or "workspace_roots" in data
+            return "CLAUDECODE" not in payload.env
+        return not self.signs.isdisjoint(data)
 
     def written(self, event: str, context: str) -> bytes:
         said = {"additional_context": context} if context else {}
@@ -86,7 +84,7 @@ class CursorAdapter(Adapter):
 
     def on_response(self, reading: Reading) -> Capture:
         """An answer, maybe not the last of the turn: only `stop` ends it."""
-        draft = answer_draft(reading.data.get("text"), turn=turn_of(reading.data))
+        draft = answer_draft(reading.data.get("text"), turn=reading.turn)
         if draft is None:
             return self.nothing(reading, "empty answer")
         return replace(self.nothing(reading, ""), drafts=(draft,))

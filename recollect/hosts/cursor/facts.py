@@ -1,4 +1,4 @@
-"""Cursor (hosts.md 8; documented, not run)."""
+"""Cursor (documented, not run)."""
 
 from recollect.hosts.facts import Facts, HookSpec
 
@@ -10,10 +10,12 @@ FACTS = Facts(
     places=(".cursor",),
     hooks=(
         HookSpec("sessionStart", timeout_s=10, injects=True),
-        # Taken by the client of 2026-07 (hosts.md 12), ignored by older ones.
+        # Taken by the client of 2026-07, ignored by older ones.
         HookSpec("beforeSubmitPrompt", injects=True),
         HookSpec("afterFileEdit"),
-        HookSpec("afterShellExecution"),
+        # Instead of afterShellExecution, whose answer Cursor does not take.
+        HookSpec("postToolUse", injects=True, matcher="Shell"),
+        HookSpec("postToolUseFailure", matcher="Shell"),
         HookSpec("afterMCPExecution"),
         HookSpec("afterAgentResponse"),
         HookSpec("preCompact"),

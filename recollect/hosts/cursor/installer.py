@@ -22,6 +22,7 @@ class CursorInstaller(Installer):
                 hook.event: {
                     "command": context.hook(self.name, hook.event),
                     "timeout": hook.timeout_s,
+                    **hook.matched,
                 }
                 for hook in self.facts.hooks
             }
@@ -29,7 +30,7 @@ class CursorInstaller(Installer):
         found: list[Piece] = [
             JsonFile(
                 os.path.join(base, "hooks.json"),
-                "hooks that capture, and recall at the session's start",
+                "hooks that capture and recall",
                 (Default(("version",), 1), hooks),
             ),
             server_file(os.path.join(base, "mcp.json"), context),

@@ -12,10 +12,11 @@ from recollect.hosts.reading import Data
 
 class DevinCliAdapter(ClaudeFormat):
     runs_hooks_of = ("claude-code",)
+    signs = frozenset({"DEVIN_PROJECT_DIR"})
 
     def sent(self, payload: Payload, data: Data) -> bool:
         """Claude Code, which may have been started from within Devin, always says where it is."""
-        return "DEVIN_PROJECT_DIR" in payload.env and "cwd" not in data
+        return "cwd" not in data
 
 
 ADAPTER = DevinCliAdapter(FACTS)

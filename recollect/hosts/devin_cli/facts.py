@@ -1,4 +1,4 @@
-"""Devin CLI (hosts.md 12; documented, not run)."""
+"""Devin CLI (documented, not run)."""
 
 from recollect.hosts.facts import Facts, HookSpec
 

@@ -1,4 +1,4 @@
-"""Factory Droid (hosts.md 12; documented, not run)."""
+"""Factory Droid (documented, not run)."""
 
 from recollect.hosts.facts import Facts, HookSpec
 

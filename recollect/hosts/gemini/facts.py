@@ -1,4 +1,4 @@
-"""Gemini CLI (hosts.md 4)."""
+"""Gemini CLI."""
 
 from recollect.hosts.facts import Facts, HookSpec, ModelRun
 

@@ -1,4 +1,4 @@
-"""Any other agent that reads a rules file and runs MCP servers (hosts.md 8 and 12; not run)."""
+"""Any other agent that reads a rules file and runs MCP servers (not run)."""
 
 from recollect.hosts.facts import Facts
 

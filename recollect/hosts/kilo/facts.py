@@ -1,4 +1,4 @@
-"""Kilo, a fork of OpenCode (hosts.md 12)."""
+"""Kilo, a fork of OpenCode."""
 
 from recollect.hosts.facts import Facts, HookSpec
 

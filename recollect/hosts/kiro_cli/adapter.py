@@ -19,6 +19,7 @@ SESSIONS = "~/.kiro/sessions/cli"
 class KiroCliAdapter(Adapter):
     answered = ("agentSpawn", "sessionStart", "userPromptSubmit", "promptSubmit")
     runs_hooks_of = ("kiro-ide",)
+    signs = frozenset({"session_id", "prompt"})
     sent_by = "shape"
 
     def sent(self, payload: Payload, data: Data) -> bool:

@@ -1,4 +1,4 @@
-"""Kiro CLI 2.x and 3 (hosts.md 8 and 12; documented, not run)."""
+"""Kiro CLI 2.x and 3 (documented, not run)."""
 
 from recollect.hosts.facts import Facts, HookSpec
 

@@ -4,7 +4,7 @@ In: JSON on stdin, as an argument or in the variable USER_PROMPT, in either spel
 variable holds the prompt itself. Out: captures, and plain text.
 """
 
-from recollect.hosts.adapter import Adapter, Reading, turn_of
+from recollect.hosts.adapter import Adapter, Reading
 from recollect.hosts.kiro_ide.facts import FACTS
 from recollect.hosts.payloads import Capture, Payload
 from recollect.hosts.reading import Data, pick, prose, read_object
@@ -31,7 +31,7 @@ class KiroIdeAdapter(Adapter):
         prompt = prompt or payload.env.get("USER_PROMPT", "")
         if not prompt and payload.args and not payload.args[0].startswith("{"):
             prompt = " ".join(payload.args)
-        return self.prompted(reading, prompt, turn_of(data))
+        return self.prompted(reading, prompt, reading.turn)
 
 
 ADAPTER = KiroIdeAdapter(FACTS)

@@ -1,4 +1,4 @@
-"""Kiro IDE 1.x, hook files (hosts.md 8; documented, not run)."""
+"""Kiro IDE 1.x, hook files (documented, not run)."""
 
 from recollect.hosts.facts import Facts, HookSpec
 

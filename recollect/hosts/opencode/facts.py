@@ -1,4 +1,4 @@
-"""OpenCode (hosts.md 7)."""
+"""OpenCode."""
 
 from recollect.hosts.facts import Facts, HookSpec, ModelRun
 

@@ -1,4 +1,4 @@
-"""pi (hosts.md 12): no hooks and no MCP, but extensions."""
+"""pi: no hooks and no MCP, but extensions."""
 
 from recollect.hosts.facts import Facts, HookSpec
 

@@ -1,4 +1,4 @@
-"""Qwen Code (hosts.md 6)."""
+"""Qwen Code."""
 
 from recollect.hosts.facts import Facts, HookSpec, ModelRun
 

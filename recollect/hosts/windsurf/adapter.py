@@ -7,7 +7,7 @@ so nothing is ever answered: memories reach Cascade through rules and MCP.
 from collections.abc import Mapping
 from typing import ClassVar
 
-from recollect.hosts.adapter import Adapter, Reading, turn_of
+from recollect.hosts.adapter import Adapter, Reading
 from recollect.hosts.payloads import Capture, Payload
 from recollect.hosts.reading import Data, pick, section, word
 from recollect.hosts.windsurf.facts import FACTS
@@ -31,7 +31,7 @@ class WindsurfAdapter(Adapter):
 
     def on_prompt(self, reading: Reading) -> Capture:
         info = section(reading.data, "tool_info")
-        return self.prompted(reading, info.get("user_prompt"), turn_of(reading.data))
+        return self.prompted(reading, info.get("user_prompt"), reading.turn)
 
     def on_write(self, reading: Reading) -> Capture:
         return self._used(reading, "write_code")
@@ -57,7 +57,7 @@ class WindsurfAdapter(Adapter):
 
     def on_stop(self, reading: Reading) -> Capture:
         info = section(reading.data, "tool_info")
-        return self.stopped(reading, info.get("response"), turn=turn_of(reading.data))
+        return self.stopped(reading, info.get("response"), turn=reading.turn)
 
 
 ADAPTER = WindsurfAdapter(FACTS)

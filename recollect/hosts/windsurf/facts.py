@@ -1,4 +1,4 @@
-"""Devin Desktop, which was Windsurf until 2026-06 (hosts.md 8 and 12; documented, not run)."""
+"""Devin Desktop, which was Windsurf until 2026-06 (documented, not run)."""
 
 from recollect.hosts.facts import Facts, HookSpec
 

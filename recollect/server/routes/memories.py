@@ -6,7 +6,9 @@ from msgspec import Meta, structs
 
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES, Kind, KnowledgeType, ObservationType, Type
+from recollect.core.signals import SIGNALS
 from recollect.core.values import Name, Record, RecordName, Value, convert
+from recollect.hosts import registry
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import facets, read, write
@@ -16,7 +18,8 @@ from recollect.service.read import History, Ids, ListQuery, Provenance, Timeline
 from recollect.service.record_ids import resolve_each
 from recollect.service.scope import Scope
 from recollect.service.search import Filters
-from recollect.service.write import Added, Changed, Deleted, MemoryEdit, Undone
+from recollect.service.undo import Undone, newest_undoable, undo_operation
+from recollect.service.write import Added, Changed, Deleted, MemoryEdit
 
 Reason = Annotated[str, Meta(max_length=1000)]
 
@@ -35,10 +38,13 @@ class NewMemory(Scope, frozen=True, kw_only=True):
 
 
 class KindTable(Value, frozen=True, kw_only=True):
-    """The kinds and types of memory, and what each may do."""
+    """The kinds and types of memory, and what each may do; what agents and the signals of
+    a score are called."""
 
     kinds: tuple[Kind, ...]
     types: tuple[Type, ...]
+    agents: dict[str, str]
+    signals: dict[str, str]
 
 
 class OneMemory(Value, frozen=True, kw_only=True):
@@ -93,7 +99,12 @@ def one(runtime: ServerRuntime, asked: OneMemory) -> Record:
 
 
 def kind_table(runtime: ServerRuntime, asked: NoParameters) -> KindTable:
-    return KindTable(kinds=tuple(KINDS.values()), types=tuple(TYPES.values()))
+    return KindTable(
+        kinds=tuple(KINDS.values()),
+        types=tuple(TYPES.values()),
+        agents={one.name: one.title for one in registry.facts().values()},
+        signals=SIGNALS,
+    )
 
 
 def page(runtime: ServerRuntime, asked: ListQuery) -> Listing[Record]:
@@ -197,19 +208,20 @@ def operations(
 
 
 def undo(runtime: ServerRuntime, asked: OneOperation) -> Undone:
-    return write.undo(runtime, asked.op_id)
+    return undo_operation(runtime, asked.op_id)
 
 
 def what_undo_takes_back(runtime: ServerRuntime, asked: Scope) -> read.LoggedOperation:
-    return read.with_titles(runtime, write.newest_undoable(runtime, asked))
+    return read.with_titles(runtime, newest_undoable(runtime, asked))
 
 
 def undo_last(runtime: ServerRuntime, asked: Scope) -> Undone:
-    return write.undo(runtime, scope=asked)
+    return undo_operation(runtime, scope=asked)
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/kinds", "The kinds and types of memory.", kind_table, KindTable),
+    Endpoint("GET", "/api/kinds", "The kinds and types of memory, and the titles of agents.",
+        kind_table, KindTable),
     Endpoint("GET", "/api/memories", "Memories, newest first.", page, Listing[Record], ListQuery),
     Endpoint(
         "GET", "/api/memories/counts", "How many memories there are of what.",

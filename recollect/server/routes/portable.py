@@ -22,7 +22,12 @@ from recollect.portable.transcript_import import Period
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service.record_ids import resolve_each
-from recollect.service.scope import namespace_of, project_id, project_names
+from recollect.service.scope import (
+    namespace_of,
+    project_id,
+    project_names,
+    worked_namespaces,
+)
 from recollect.store.interface import BackupInfo, Chosen
 
 Text = Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -124,7 +129,11 @@ def export(runtime: ServerRuntime, parameters: ExportParameters) -> Response:
             field="rows",
             hint=f"known: {', '.join(ALL_ROWS)}",
         )
-    chosen = (namespace_of(runtime, parameters.project),) if parameters.project else None
+    chosen = (
+        (namespace_of(runtime, parameters.project),)
+        if parameters.project
+        else worked_namespaces(runtime)
+    )
     wanted = exports.ExportSelection(
         namespaces=chosen,
         kinds=rows or (frozenset({"memory"}) if parameters.kind else None),

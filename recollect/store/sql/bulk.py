@@ -8,89 +8,41 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from recollect.core.errors import BadInput, RecollectError, StoreBusy
+from recollect.core.errors import BadInput, StoreBusy
 from recollect.core.event_identity import mark
-from recollect.core.kinds import traits
-from recollect.core.values import check
 from recollect.store.interface import IDENTITIES, Chosen, Rewritten, Row, Selection
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection, StatementRefused
+from recollect.store.sql.bulk_rows import (
+    ADD_NAMESPACE,
+    SEQS_OF,
+    checked,
+    insert,
+    project_id,
+    project_rows,
+    put_row,
+    put_rows,
+    rows_of,
+)
+from recollect.store.sql.connection import Connection
 from recollect.store.sql.engine import Engine, ids_json
 from recollect.store.sql.events import SqlEvents
 from recollect.store.sql.operations import new_operation, put_operation
 from recollect.store.sql.projects import SqlProjects
 from recollect.store.sql.selection import BLANKED, Choice
-from recollect.store.sql.statement import Statement, both, cached, column_list, each, insert_into
+from recollect.store.sql.statement import both, each
 from recollect.store.sql.tables import (
     Table,
-    columns_of,
-    dump_rows,
     erase_rows,
     get_rows,
-    load_row,
     move_row,
     move_rows,
     rewrite_row,
     scan_rows,
     select_keys,
-    seq_taken,
     tables,
 )
 from recollect.store.sql.turn_works import UNDERIVE_TURN_WORK
 
-
-@cached
-def dump_events(columns: tuple[str, ...]) -> Statement:
-    return both(f"""
-SELECT {column_list(columns, "t.")}, u.failures, u.reason, u.state
-  FROM events AS t LEFT JOIN unextracted AS u USING ({{key[seq]}})
- WHERE t.namespace = $namespace ORDER BY t.seq
-""")
-
-
-@cached
-def dump_project(columns: tuple[str, ...]) -> Statement:
-    return both(f"SELECT {column_list(columns)} FROM projects WHERE project_id = $project_id")
-
-
-@cached
-def dump_identities(columns: tuple[str, ...]) -> Statement:
-    return both(
-        f"SELECT {column_list(columns)} FROM project_identities WHERE project_id = $project_id"
-    )
-
-
-@cached
-def load_session(columns: tuple[str, ...]) -> Statement:
-    """A session came with its events; what they do not tell is added."""
-    put = f"{insert_into('sessions', columns)} ON CONFLICT (namespace, session_id) DO UPDATE SET"
-    rest = """
-    ended_at = coalesce(sessions.ended_at, excluded.ended_at),
-    status = CASE sessions.status WHEN 'active' THEN excluded.status ELSE sessions.status END
- WHERE sessions.namespace = $namespace
-"""
-    return each(
-        sqlite=f"""{put}
-    started_at = min(sessions.started_at, excluded.started_at),
-    last_event_at = max(sessions.last_event_at, excluded.last_event_at),{rest}""",
-        postgres=f"""{put}
-    started_at = least(sessions.started_at, excluded.started_at),
-    last_event_at = greatest(sessions.last_event_at, excluded.last_event_at),{rest}""",
-    )
-
-
-ARCHIVED_ALREADY = both("""
-SELECT 1 FROM archive WHERE namespace = $namespace AND op_id = $op_id AND source_id = $source_id
-""")
-NOT_WAITING = both("DELETE FROM unextracted WHERE namespace = $namespace AND seq = $seq")
-WAIT_AS = both("""
-UPDATE unextracted SET failures = $failures, reason = $reason, state = $state
- WHERE namespace = $namespace AND seq = $seq
-""")
-SEQS_OF = both("""
-SELECT seq FROM events
- WHERE {by_key}namespace = $namespace AND event_id IN {texts[ids]}
-""")
 ERASE_NAMESPACE = both("DELETE FROM namespaces WHERE namespace = $namespace")
 ERASE_PROJECT = both("DELETE FROM projects WHERE project_id = $project_id")
 ERASE_IDENTITIES = both("DELETE FROM project_identities WHERE project_id = $project_id")
@@ -114,7 +66,6 @@ UPDATE facts SET entity_id = NULL
 MOVE_IDENTITIES = both("""
 UPDATE project_identities SET project_id = $into WHERE project_id = $project_id
 """)
-ADD_NAMESPACE = both("INSERT INTO namespaces (namespace) VALUES ($target) ON CONFLICT DO NOTHING")
 PUT_FORGOTTEN = both("INSERT INTO forgotten (mark) VALUES ($mark) ON CONFLICT DO NOTHING")
 ORPHAN_VECTORS = both(
     """
@@ -167,20 +118,6 @@ DELETE FROM sessions
 )
 
 CLAIM_WAIT_S = 30.0
-_PROJECT = "project"
-# What a value of each kind must be, beyond what the table checks.
-_CODECS: dict[str, rows.Codec[Any]] = {
-    "memory_records": rows.RECORD,
-    "entities": rows.ENTITY,
-    "relationships": rows.RELATIONSHIP,
-    "facts": rows.FACT,
-    "procedures": rows.PROCEDURE,
-    "preferences": rows.PREFERENCE,
-    "sessions": rows.SESSION,
-    "checkpoints": rows.CHECKPOINT,
-    "receipts": rows.RECEIPT,
-    "operations": rows.OPERATION,
-}
 # Names of things are not texts: a rewritten id would be another thing.
 _NAMES = IDENTITIES | {"kind", "status", "surface", "seq"}
 
@@ -197,12 +134,12 @@ class SqlBulk:
 
     def dump(self, namespace: str) -> Iterator[Row]:
         with self._engine.reader() as db:
-            yield from _project_rows(db, namespace)
+            yield from project_rows(db, namespace)
             for table in tables(db).values():
-                yield from _rows_of(db, table, namespace)
+                yield from rows_of(db, table, namespace)
 
     def load(self, rows: Sequence[Row]) -> dict[str, int]:
-        loaded = self._engine.write(lambda db: _load(db, rows))
+        loaded = self._engine.write(lambda db: put_rows(db, rows))
         self._projects.forget_known()
         self._engine.graph_versions.note_all()
         return loaded
@@ -334,45 +271,6 @@ _ORPHANS = {
 }
 
 
-# --- rows out ------------------------------------------------------------------------------------
-
-
-def _project_id(namespace: str) -> str:
-    return namespace.rstrip("/").rpartition("/project/")[2] if "/project/" in namespace else ""
-
-
-def _project_rows(db: Connection, namespace: str) -> Iterator[Row]:
-    key = {"project_id": _project_id(namespace)}
-    names = columns_of(db, "projects")
-    mark_names = columns_of(db, "project_identities")
-    about = Table("projects", _PROJECT, "project_id", names, frozenset())
-    marks = Table("project_identities", "mark", "value", mark_names, frozenset())
-    for cells in db.run(dump_project(names), key):
-        row = about.plain(names, cells)
-        found = db.run(dump_identities(mark_names), key)
-        row["marks"] = [marks.plain(mark_names, one) for one in found]
-        yield _PROJECT, row
-
-
-def _rows_of(db: Connection, table: Table, namespace: str) -> Iterator[Row]:
-    names = table.travelling
-    scope = {"namespace": namespace}
-    if table.name == "events":
-        for *cells, failures, reason, state in db.run(dump_events(names), scope):
-            row = table.plain(names, tuple(cells))
-            # `failures` is NULL when a run has finished the event.
-            waits = {"failures": failures, "reason": reason, "state": state}
-            row["unextracted"] = None if state is None else waits
-            yield table.kind, row
-        return
-    statement = dump_rows(table.name, names, table.order)
-    for found in db.run(statement, scope):
-        row = table.plain(names, found)
-        if table.name == "archive":
-            row["payload"].pop("vectors", None)
-        yield table.kind, row
-
-
 def _plain_rows(
     db: Connection, table: Table, namespace: str
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -388,117 +286,6 @@ def _texts(row: dict[str, Any]) -> dict[str, Any]:
         for name, value in row.items()
         if name not in _NAMES and isinstance(value, (str, list, dict))
     }
-
-
-# --- rows in -------------------------------------------------------------------------------------
-
-
-def _load(db: Connection, given: Sequence[Row]) -> dict[str, int]:
-    known = {table.kind: table for table in tables(db).values()}
-    loaded: dict[str, int] = {}
-    for kind, row in given:
-        if kind == _PROJECT:
-            new = _load_project(db, row)
-        elif kind in known:
-            new = _load_row(db, known[kind], row)
-        else:
-            raise BadInput(f"rows of kind {kind!r} are not known to this version", field="kind")
-        if new:
-            loaded[kind] = loaded.get(kind, 0) + 1
-    return loaded
-
-
-def _load_project(db: Connection, row: dict[str, Any]) -> bool:
-    names = columns_of(db, "projects")
-    about = Table("projects", _PROJECT, "project_id", names, frozenset())
-    new = _insert(db, about, about.cells(row))
-    mark_names = columns_of(db, "project_identities")
-    marks = Table("project_identities", "mark", "value", mark_names, frozenset())
-    for one in row.get("marks") or ():
-        if not isinstance(one, dict):
-            raise BadInput("a project's mark is not an object", field="marks")
-        _insert(db, marks, marks.cells(one))
-    return new
-
-
-def _load_row(db: Connection, table: Table, row: dict[str, Any]) -> bool:
-    cells = table.cells(row)
-    if table.name == "memory_records":
-        cells = _with_life(cells)
-    _valid(table, cells)
-    # Only some tables make their namespace known by themselves.
-    _checked(db, table, ADD_NAMESPACE, {"target": cells.get("namespace")})
-    if table.name == "events":
-        return _load_event(db, table, cells, row.get("unextracted"))
-    if table.name == "memory_records":
-        cells["hash"] = rows.row_hash(cells, rows.RECORD_HASHED)
-    if table.name == "archive" and db.run(ARCHIVED_ALREADY, cells).fetchone():
-        return False
-    if table.name == "sessions":
-        db.run(load_session(tuple(cells)), cells)
-        return False  # it came with its events
-    return _insert(db, table, cells)
-
-
-def _with_life(cells: dict[str, Any]) -> dict[str, Any]:
-    """A memory of an export from before beliefs had a life, as the migration would have it."""
-    life = dict(rows.LIFE)
-    if traits(str(cells.get("kind"))).is_belief and cells.get("author") != "user":
-        state = "current" if cells.get("pinned") else "proposed"
-        life |= {"source_type": "inferred", "state": state}
-    return life | cells
-
-
-def _load_event(
-    db: Connection, table: Table, cells: dict[str, Any], waits: dict[str, Any] | None
-) -> bool:
-    cells["hash"] = rows.row_hash(cells, rows.EVENT_COLUMNS)
-    if not _insert(db, table, cells):
-        return False
-    place = {"namespace": cells["namespace"], "event_id": cells["event_id"]}
-    db.run(
-        UNDERIVE_TURN_WORK,
-        {"namespace": cells["namespace"], "ids": ids_json([cells["event_id"]])},
-    )
-    seq = db.run(SEQS_OF, {**place, "ids": ids_json([cells["event_id"]])}).get
-    if waits is None:
-        db.run(NOT_WAITING, {"namespace": cells["namespace"], "seq": seq})
-    elif isinstance(waits, dict):
-        state = {name: waits.get(name) for name in ("failures", "reason", "state")}
-        _checked(db, table, WAIT_AS, {"namespace": cells["namespace"], "seq": seq, **state})
-    return True
-
-
-def _insert(db: Connection, table: Table, cells: dict[str, Any]) -> bool:
-    if "seq" in cells and db.run(seq_taken(table.name), cells).fetchone():
-        cells = {name: cell for name, cell in cells.items() if name != "seq"}
-    return _checked(db, table, load_row(table.name, tuple(cells)), cells) is not None
-
-
-def _checked(db: Connection, table: Table, statement: Statement, cells: dict[str, Any]) -> Any:
-    try:
-        return db.run(statement, cells).fetchone()
-    except (StatementRefused, TypeError) as error:
-        key = cells.get(table.key)
-        reason = error.reason if isinstance(error, StatementRefused) else str(error)
-        raise BadInput(f"{table.kind} {key} does not fit: {reason}", field=table.kind) from error
-
-
-def _valid(table: Table, cells: dict[str, Any]) -> None:
-    """A row that could not be read back is not taken."""
-    try:
-        if table.name == "events":
-            known = {"seq": 0, "prompt_number": None, **cells}
-            check(rows.read_event([known[name] for name in rows.EVENT_READ]).event)
-        elif table.name in _CODECS:
-            codec = _CODECS[table.name]
-            check(codec.decode([cells[name] for name in codec.columns]))
-    except KeyError as error:
-        raise BadInput(f"a {table.kind} has no {error.args[0]}", field=error.args[0]) from error
-    except RecollectError as error:
-        if isinstance(error, BadInput):
-            raise
-        raise BadInput(f"a {table.kind} cannot be read: {error}", field=table.kind) from error
 
 
 # --- erasing -------------------------------------------------------------------------------------
@@ -517,7 +304,7 @@ def erase_selected(db: Connection, choice: Choice) -> None:
         blanked = [] if table.name != BLANKED else _blank(db, table, choice.namespace, ids)
         db.run(erase_rows(table.name, table.key), {**scope, "ids": ids})
         for cells in blanked:
-            _insert(db, table, cells)
+            insert(db, table, cells)
 
 
 def _remember_forgotten(db: Connection, choice: Choice) -> None:
@@ -556,7 +343,7 @@ def erase_project(db: Connection, namespace: str) -> None:
             {"namespace": namespace, "ids": ids_json(keys)},
         )
     db.run(ERASE_NAMESPACE, {"namespace": namespace})
-    project = {"project_id": _project_id(namespace)}
+    project = {"project_id": project_id(namespace)}
     db.run(ERASE_IDENTITIES, project)
     db.run(ERASE_PROJECT, project)
 
@@ -596,11 +383,11 @@ def _store_cleaned(
         scope = {"namespace": namespace, "ids": ids_json([key])}
         db.run(erase_rows(table.name, table.key), scope)
         kept = {name: before[name] for name in table.travelling}
-        _insert(db, table, {**kept, **changed})
+        insert(db, table, {**kept, **changed})
         return
     changed = _with_hash(table, {**before, **changed}, changed)
     statement = rewrite_row(table.name, table.key, tuple(changed))
-    _checked(db, table, statement, {**changed, "namespace": namespace, "key_": key})
+    checked(db, table, statement, {**changed, "namespace": namespace, "key_": key})
 
 
 def _with_hash(table: Table, row: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
@@ -668,7 +455,7 @@ def _move_one_by_one(db: Connection, table: Table, namespace: str, target: str, 
         plain["namespace"] = target
         if table.name == "archive":
             _rename(plain["payload"], namespace, target)
-        _load_row(db, table, plain)
+        put_row(db, table, plain)
 
 
 def _rename(tree: Any, namespace: str, target: str) -> None:
@@ -684,7 +471,7 @@ def _rename(tree: Any, namespace: str, target: str) -> None:
 
 def _move_marks(db: Connection, namespace: str, target: str) -> None:
     """What is seen there from now on belongs to the other project."""
-    project, into = _project_id(namespace), _project_id(target)
+    project, into = project_id(namespace), project_id(target)
     if not project or not into:
         return
     db.run(MOVE_IDENTITIES, {"project_id": project, "into": into})

@@ -65,7 +65,7 @@ class SqlLog:
         def known(db: Connection) -> Operation:
             operation = get_operation(db, namespace, op_id)
             if operation is None:
-                raise NotFound(f"there is no operation {op_id}")
+                raise NotFound(f"there is no change {op_id}")
             return operation
 
         if not apply:

@@ -71,21 +71,22 @@ _APART = "apart:"
 class SqlProjects:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._known: dict[tuple[tuple[str, str], ...], str] = {}
+        self._known: dict[ProjectPlace, str] = {}
 
     def resolve(self, place: ProjectPlace, *, apart: bool = False) -> str:
-        if place.is_global:
-            return GLOBAL_PROJECT
-        if apart:
-            project_id = self._engine.write(lambda db: self._separate(db, place))
-            self.forget_known()
-            return project_id
         kept = self._known  # if it is forgotten meanwhile, this answer goes with it
-        marks = place.identities + place.claims
-        known = kept.get(marks)
-        if known is None:
+        known = kept.get(place)
+        if known is not None and not apart:
+            return known
+        if place.is_global:
+            known = GLOBAL_PROJECT
+        elif apart:
+            known = self._engine.write(lambda db: self._separate(db, place))
+            self.forget_known()
+            return known
+        else:
             known = self._engine.write(lambda db: self._resolve(db, place))
-            kept[marks] = known
+        kept[place] = known
         return known
 
     def forget_known(self) -> None:

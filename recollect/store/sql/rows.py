@@ -49,7 +49,8 @@ class Codec(Generic[V]):
         hints = typing.get_type_hints(kind)
         self.columns = tuple(field.name for field in msgspec.structs.fields(kind))
         self._encoders = [(name, _encoder(hints[name])) for name in self.columns]
-        self._decoders = [_decoder(hints[name]) for name in self.columns]
+        decoders = ((at, _decoder(hints[name])) for at, name in enumerate(self.columns))
+        self._decoders = [(at, decoder) for at, decoder in decoders if decoder is not None]
 
     def encode(self, value: V) -> dict[str, Any]:
         try:
@@ -58,13 +59,13 @@ class Codec(Generic[V]):
             raise not_unicode(error) from error
 
     def decode(self, row: Sequence[Any]) -> V:
+        cells = list(row)
         try:
-            values = [
-                from_column(cell) for from_column, cell in zip(self._decoders, row, strict=True)
-            ]
+            for at, from_column in self._decoders:
+                cells[at] = from_column(cells[at])
         except (msgspec.MsgspecError, ValueError, TypeError, OverflowError) as error:
             raise DamagedRow(f"the row of {row[0]} cannot be read: {error}") from error
-        return self.kind(**dict(zip(self.columns, values, strict=True)))
+        return self.kind(**dict(zip(self.columns, cells, strict=True)))
 
 
 def _core_type(hint: Any) -> Any:
@@ -85,7 +86,8 @@ def _encoder(hint: Any) -> Callable[[Any], Any]:
     return lambda value: value
 
 
-def _decoder(hint: Any) -> Callable[[Any], Any]:
+def _decoder(hint: Any) -> Callable[[Any], Any] | None:
+    """None for what a column holds as it is."""
     core = _core_type(hint)
     if core is datetime:
         return lambda cell: None if cell is None else from_micros(cell)
@@ -94,7 +96,7 @@ def _decoder(hint: Any) -> Callable[[Any], Any]:
     if core is Any or typing.get_origin(core) in (tuple, dict):
         decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(core)
         return decoder.decode
-    return lambda cell: cell
+    return None
 
 
 RECORD = Codec(Record)

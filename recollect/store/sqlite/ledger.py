@@ -286,6 +286,6 @@ def _mark_of(database: str) -> Mark:
 
 
 def _put(path: str, mark: Mark) -> None:
-    """Over both places: no earlier mark may speak up when one of them is damaged."""
+    """Write both copies: if one is damaged later, the other must not be an earlier mark."""
     later = replace(mark, turn=read(path).turn + 1)
     oslayer.replace_file(path, later.encode().ljust(_PLACE, b"\n") * 2)

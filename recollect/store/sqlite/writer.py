@@ -12,6 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 import apsw
@@ -44,30 +45,21 @@ _LOOK_S = 1.0  # how often a full disk is looked at when nobody writes
 _FOLD_S = 3.0  # how long a stop waits for readers of another process before it leaves the log
 
 
+@dataclass(slots=True)
 class _Pending(Generic[T]):
-    """One waiting caller."""
+    """One waiting caller. It holds `done` until its work is settled."""
 
-    __slots__ = ("alone", "done", "error", "result", "when_full", "work")
-
-    def __init__(self, work: Work[T], when_full: bool, alone: bool = False) -> None:
-        self.work = work
-        self.when_full = when_full
-        self.alone = alone
-        self.result: T | None = None
-        self.error: BaseException | None = None
-        self.done = threading.Lock()
-        self.done.acquire()
+    work: Work[T]
+    when_full: bool
+    alone: bool
+    result: T | None = None
+    error: BaseException | None = None
+    done: threading.Lock = field(default_factory=threading.Lock)
 
     def settle(self, error: BaseException | None = None) -> None:
         if error is not None:
             self.error = error
         self.done.release()
-
-    def wait(self) -> T:
-        self.done.acquire()
-        if self.error is not None:
-            raise self.error
-        return cast(T, self.result)
 
 
 class Reserve:
@@ -148,11 +140,15 @@ class Writer:
         if threading.current_thread() is self._thread:
             raise RuntimeError("transactions do not nest")
         pending = _Pending(work, when_full, alone)
+        pending.done.acquire()
         with self._gate:
             if self._closed:
                 raise _again(self._failure) if self._failure else errors.StoreClosed()
             self._queue.put(pending)
-        return pending.wait()
+        pending.done.acquire()
+        if pending.error is not None:
+            raise pending.error
+        return cast(T, pending.result)
 
     def close(self) -> None:
         """Commit what was accepted, then close the connection."""
@@ -175,7 +171,9 @@ class Writer:
             if shared:
                 company = len(shared)
                 self._commit(shared)
-                self._tidy()
+                long = self._full or self._log_pages >= self.checkpoint_pages
+                if long and self._failure is None:
+                    self._tidy()
             for pending in single:
                 self._run_alone(pending)
             if self._failure is not None:
@@ -286,12 +284,10 @@ class Writer:
     def _tidy(self) -> None:
         """Fold a long log into the database, when those who waited have their answer. A sync that
         fails here is as fatal as in a commit."""
-        if self._failure is not None:
-            return
         try:
             if self._full:
                 self._give_back()
-            elif self._log_pages >= self.checkpoint_pages:
+            else:
                 self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         except apsw.Error as error:
             self._judge(self._explained(error))

@@ -13,7 +13,8 @@ from recollect.core.settings import Settings
 from recollect.core.values import Action, Arrival, EventSource, Receipt
 from recollect.daemon.runtime import Runtime
 from recollect.portable.erasure import ErasureSelection
-from recollect.service import read, write
+from recollect.service import read, sessions, write
+from recollect.service.undo import undo_operation
 from recollect.store.interface import Store
 from recollect.work.index import ProjectWork
 from tests.fakes.waiting import PATIENCE_S
@@ -114,7 +115,7 @@ class ForgottenWorkContract:
         assert "zeppelin" not in shop.seen() and "make lint" in shop.seen()
         shop.rebuild()
         assert "zeppelin" not in shop.seen()
-        write.undo(shop.runtime, gone.op_ids[0])
+        undo_operation(shop.runtime, gone.op_ids[0])
         assert shop.seen() == before
 
     def test_what_is_never_wanted_again_is_not_shown_when_it_is_done_again(
@@ -210,13 +211,25 @@ class ForgottenWorkContract:
         assert shop.store.turn_works.all(NAMESPACE) == before
         assert "src/part3.py" in shop.seen()
 
-    def test_receipts_are_read_without_what_was_forgotten(self, shop: Workshop) -> None:
-        shop.session("one", "src/a.py", "make lint")
+    def test_receipts_and_conversations_are_read_without_what_was_forgotten(
+        self, shop: Workshop
+    ) -> None:
+        told = Told("one", shop.clock.now()).ask("Mend it. The server is graf zeppelin.")
+        shop.take(told.run("make lint").run("echo the server is graf zeppelin").answer("Mended."))
         made = write.add_note(
             shop.runtime, write.NewNote(namespace=NAMESPACE, text="The server is graf zeppelin")
         )
-        told = shop.receipt("- The server is graf zeppelin\nRuns: make lint")
+        receipt = shop.receipt("- The server is graf zeppelin\nRuns: make lint")
+
+        def said() -> list[str]:
+            page = sessions.conversation(shop.runtime, "one", 0, 100)
+            return [one.text for one in page.items]
+
+        before = said()
+        assert sum("zeppelin" in one for one in before) == 2
         gone = write.delete(shop.runtime, (made.record.record_id,))
-        assert read.receipt(shop.runtime, told).detail["text"] == "Runs: make lint"
-        write.undo(shop.runtime, gone.op_ids[0])
-        assert "zeppelin" in read.receipt(shop.runtime, told).detail["text"]
+        assert read.receipt(shop.runtime, receipt).detail["text"] == "Runs: make lint"
+        assert said() == ["Mend it.", "make lint", "", "Mended."]
+        undo_operation(shop.runtime, gone.op_ids[0])
+        assert "zeppelin" in read.receipt(shop.runtime, receipt).detail["text"]
+        assert said() == before

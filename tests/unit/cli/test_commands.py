@@ -66,6 +66,24 @@ def test_no_color_means_no_colour(alone: Terminal) -> None:
     assert "\x1b[" not in alone("install", "--dry-run").stdout
 
 
+def test_the_doctor_sees_plugins_that_an_agent_installed(
+    alone: Terminal, tmp_path: pathlib.Path
+) -> None:
+    def told() -> tuple[str, str]:
+        found = json.loads(alone("doctor", "--json").stdout)
+        return next((one["verdict"], one["told"]) for one in found if one["what"] == "gemini")
+
+    alone.home.mkdir()
+    extension = tmp_path / "person" / ".gemini" / "extensions" / "recollect"
+    extension.mkdir(parents=True)
+    assert told() == ("ok", "connected by its plugin")
+    assert alone("install", "gemini", "-y").returncode == 0
+    verdict, twice = told()
+    assert verdict == "warn" and twice.startswith("connected twice")
+    extension.rmdir()
+    assert told() == ("ok", "connected")
+
+
 def test_a_type_says_what_kind_it_is_of(terminal: Terminal) -> None:
     def added(*more: str) -> dict[str, str]:
         done = terminal("add", f"Never on Fridays {more}", *more, "--json")
@@ -129,14 +147,29 @@ def test_a_wrong_call_ends_with_two_and_says_what_was_wrong(terminal: Terminal) 
         (("settings", "set", "port", "many"), "port"),
         (("forget", "--all", "-y"), "--project"),
         (("forget", "--text", "", "-y"), "--text is empty"),
-        (("forget", "mr_nope", "-y"), "'mr_nope' is not the id of a memory"),
-        (("forget", "mr_nope", "--for-good", "-y"), "'mr_nope' is not the id of a memory"),
-        (("move", "mr_nope", "global"), "'mr_nope' is not the id of a memory"),
         (("import", "nosuch"), "'nosuch' is neither a source nor a file"),
         (("add",), "there is nothing to store"),
     ):
         done = terminal(*arguments, typed="")
         assert done.returncode == 2 and words in done.stderr, (arguments, done.stderr)
+
+
+def test_what_is_named_and_does_not_exist_ends_with_one_at_every_command(
+    terminal: Terminal,
+) -> None:
+    for arguments in (
+        ("show",), ("edit", "--title", "x"), ("pin",), ("forget", "-y"),
+        ("forget", "--for-good", "-y"), ("move", "--to", "global"),
+        ("why", "--useful"), ("why", "--wrong"), ("why", "--never"),
+    ):  # fmt: skip
+        for name, words in (
+            ("mr_nope", "'mr_nope' is not the id of a memory"),
+            ("mr_01KHB35JZ96GZ0H5BP0PDPRHV0", "no memory mr_01KHB35JZ96GZ0H5BP0PDPRHV0"),
+        ):
+            done = terminal(*arguments, name)
+            assert done.returncode == 1, (arguments, name, done)
+            assert words in done.stderr or "matches this selection" in done.stderr, done
+    assert terminal("undo", "nope").returncode == terminal("why", "zebra").returncode == 1
 
 
 def test_undo_and_its_list_agree(terminal: Terminal, tmp_path: pathlib.Path) -> None:
@@ -319,12 +352,14 @@ def test_settings_are_written_shown_and_unset(alone: Terminal) -> None:
 
 
 def test_the_queue_is_listed_run_and_retried(terminal: Terminal, runtime_home: RuntimeHome) -> None:
-    assert "Nothing was captured yet." in terminal("queue", "list").stdout
+    assert "no agent has sent anything yet" in terminal("queue", "list").stdout
     told = Told().ask("From now on always use pnpm, never npm, in packages/ui.").answer("Done.")
     runtime_home.put(told.signal("session-end").events)
     (waiting,) = json.loads(terminal("queue", "list", "--json").stdout)["items"]
     assert waiting["events"] > 0
     runtime_home.start_extraction()
+    ran = terminal("queue", "run").stdout
+    assert f"{waiting['events']} events extracted" in ran and "1 memory made" in ran, ran
     (done,) = json.loads(terminal("queue", "run", "--json").stdout)["items"]
     assert done["events"] == 0
     assert "Back in line: 0 events." in terminal("queue", "retry").stdout

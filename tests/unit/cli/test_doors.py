@@ -237,7 +237,7 @@ def test_every_command_that_reads_does_its_work(terminal: Terminal, place: str) 
         (("why", "-p", place), "Nothing was injected"),
         (("receipt", "list", "-p", place), "Nothing was injected"),
         (("model", "show"), "with vectors of"),
-        (("queue", "list"), "Nothing was captured yet."),
+        (("queue", "list"), "no agent has sent anything yet"),
         (("status",), "is ok"),
     ):
         done = terminal(*arguments)

@@ -309,7 +309,7 @@ def test_an_agent_that_hangs_up_ends_the_proxy_quietly() -> None:
     serve(io.BytesIO(json.dumps(LIST).encode() + b"\n"), HungUp(), Proxy("/"))
 
 
-def test_the_daemon_knows_since_when_a_project_has_our_tools(
+def test_the_daemon_knows_which_projects_have_our_tools(
     terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
 ) -> None:
     clients, namespaces = runtime_home.runtime.mcp_clients, runtime_home.runtime.namespaces
@@ -317,24 +317,23 @@ def test_the_daemon_knows_since_when_a_project_has_our_tools(
     for one in (here, there):
         one.mkdir()
         (one / "Makefile").touch()
-    assert clients.since(namespaces.of(str(here))) is None
-    at = runtime_home.clock.now()
-    link = DaemonLink(str(here))
-    link.introduce()
-    assert wait_until(lambda: clients.since(namespaces.of(str(here)))) == at
-    runtime_home.clock.advance(seconds=60)
-    link.call("timeline", {})  # the same proxy, which is there since it came
-    assert clients.since(namespaces.of(str(here))) == at
-    assert clients.since(namespaces.of(str(there))) is None
+    assert not clients.present(namespaces.of(str(here)))
+    DaemonLink(str(here)).introduce()
+    assert wait_until(lambda: clients.present(namespaces.of(str(here))))
+    assert not clients.present(namespaces.of(str(there)))
 
 
-def test_a_proxy_that_has_ended_is_forgotten() -> None:
+def test_a_proxy_that_has_ended_counts_for_a_day() -> None:
+    """An agent may start its next one only after the first prompt of a session."""
     living = {1, 2}
     clock = ManualClock()
     clients = McpClients(clock, lambda cwd: f"/project{cwd}/", alive=living.__contains__)
     clients.seen(1, "/a")
-    clock.advance(seconds=5)
-    clients.seen(2, "/a")
-    assert clients.since("/project/a/") == clock.now()
-    living.clear()
-    assert clients.since("/project/a/") is None
+    clients.seen(2, "/b")
+    clock.advance(seconds=100 * 3600)
+    assert clients.present("/project/a/")
+    living.remove(1)
+    clock.advance(seconds=23 * 3600)
+    assert clients.present("/project/a/")
+    clock.advance(seconds=2 * 3600)
+    assert not clients.present("/project/a/") and clients.present("/project/b/")

@@ -57,9 +57,11 @@ def test_an_edit_without_options_opens_the_editor(
     editor.write_text("#!/bin/sh\nsed -i 's/capped at 5/capped at 9/' \"$1\"\n")
     editor.chmod(0o700)
     monkeypatch.setenv("VISUAL", str(editor))
-    assert "Changed: Retries are capped at 9" in terminal("edit", memory).stdout
+    assert "Changed: Retries are capped at 9" in terminal("edit", memory, person=True).stdout
     monkeypatch.setenv("VISUAL", "true")
-    assert "Nothing was changed" in terminal("edit", memory).stdout
+    assert "Nothing was changed" in terminal("edit", memory, person=True).stdout
+    piped = terminal("edit", memory)
+    assert piped.returncode == 2 and "give --title or --text" in piped.stderr
 
 
 def test_a_deleted_memory_is_still_shown_with_the_way_back(terminal: Terminal, memory: str) -> None:

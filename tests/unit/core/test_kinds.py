@@ -24,7 +24,7 @@ from recollect.server.app import ENDPOINTS
 from tests import make
 
 PACKAGE = Path(recollect.__file__).parent
-# The gold set has kinds of its own, and one of them is called as ours.
+# The table itself may name kinds.
 OTHERS = {PACKAGE / "core" / "kinds.py"}
 # History: what was applied to a database cannot change.
 SCHEMA = re.compile(r"schema_(?:\d+|changes)\.py$")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from recollect.core.clock import ManualClock
 from recollect.core.values import Candidate
 from recollect.extract.interface import Extraction, FactClaim, PreferenceClaim
-from recollect.extract.tombstone import fingerprint
+from recollect.extract.tombstone_entry import fingerprint
 from recollect.extract.tombstones import Tombstones
 from recollect.inject.feedback import Feedback
 from recollect.store.interface import details_of

@@ -3,18 +3,23 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
+import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from recollect.hosts import registry
+from recollect.hosts.install import installer
+from tests.unit.hosts.golden import context
 from tools import plugins
 
 SCRIPTS = {
-    "claude-code": "claude-code/recollect/recollect.sh",
-    "codex": "codex/plugins/recollect/recollect.sh",
-    "gemini": "gemini/recollect.sh",
+    "claude-code": "claude-code/recollect/recollect-hook.sh",
+    "codex": "codex/plugins/recollect/recollect-hook.sh",
+    "gemini": "gemini/recollect-hook.sh",
 }
 OWN = {
     "claude-code": ".claude/settings.json",
@@ -59,7 +64,7 @@ def test_the_hooks_are_those_that_install_writes(host: str, built: pathlib.Path)
     )
     for event, (group, *_) in hooks["hooks"].items():
         (hook,) = group["hooks"]
-        assert hook["command"].endswith(f'/recollect.sh" {host} {event}')
+        assert hook["command"].endswith(f'/recollect-hook.sh" {host} {event}')
 
 
 @pytest.mark.parametrize("host", SCRIPTS)
@@ -123,3 +128,75 @@ def test_a_program_that_is_not_on_the_path_is_found_by_its_launcher(
     (tmp_path / ".recollect").mkdir()
     (tmp_path / ".recollect" / "launcher").write_text(f"{tmp_path}/tool/bin/python\nx\ny\n")
     assert run(built / SCRIPTS["claude-code"], tmp_path, "mcp") == "ran mcp\n"
+
+
+# --- as the agents keep a plugin that they installed, seen with the real ones ---------------------
+
+KEPT = {
+    "claude-code": ".claude/plugins/cache/recollect/recollect/0.1.0",
+    "codex": ".codex/plugins/cache/recollect/recollect/0.1.0",
+    "gemini": ".gemini/extensions/recollect",
+}
+LISTED = {
+    "claude-code": (".claude/settings.json", '{"enabledPlugins": {"recollect@recollect": true}}'),
+    "codex": (".codex/config.toml", '[plugins."recollect@recollect"]\nenabled = true\n'),
+    "gemini": (
+        ".gemini/extensions/extension-enablement.json",
+        '{"recollect": {"overrides": ["@home@/*"]}}',
+    ),
+}
+SWITCHED_OFF = {
+    "claude-code": ("true", "false"),
+    "codex": ("true", "false"),
+    "gemini": ('"@home@/*"', '"@home@/*", "!@home@/*"'),
+}
+
+
+def agent_installs(
+    host: str, built: pathlib.Path, home: pathlib.Path, old: str = "", new: str = ""
+) -> str:
+    folder = home / KEPT[host]
+    shutil.copytree((built / SCRIPTS[host]).parent, folder)
+    name, text = LISTED[host]
+    text = text.replace(old, new) if old else text
+    (home / name).write_text(text.replace("@home@", str(home)))
+    installed = {"plugins": {"recollect@recollect": [{"installPath": str(folder)}]}}
+    if host == "claude-code":
+        kept = home / ".claude" / "plugins" / "installed_plugins.json"
+        kept.write_text(json.dumps(installed))
+    return str(folder)
+
+
+@pytest.mark.parametrize("host", SCRIPTS)
+def test_a_plugin_that_the_agent_installed_is_seen(
+    host: str, built: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    where, known = context(tmp_path), installer(host)
+    assert known.plugin(where, str(tmp_path)) == ""
+    folder = agent_installs(host, built, tmp_path)
+    assert known.plugin(where, str(tmp_path)) == folder
+    event = known.prompt_call("", "", "").event
+    command = known.hook_command(where, event)
+    assert command == ("/bin/sh", "-c", f'"{folder}/recollect-hook.sh" {host} {event}')
+
+
+@pytest.mark.parametrize("host", SCRIPTS)
+def test_a_plugin_that_is_switched_off_is_not(
+    host: str, built: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    agent_installs(host, built, tmp_path, *SWITCHED_OFF[host])
+    assert installer(host).plugin(context(tmp_path), str(tmp_path)) == ""
+
+
+@pytest.mark.parametrize(("status", "trusted"), [("trusted", True), ("untrusted", False)])
+def test_codex_says_whether_it_trusts_the_plugin(
+    status: str, trusted: bool, built: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    agent_installs("codex", built, tmp_path)
+    hook = {"pluginId": "recollect@recollect", "trustStatus": status}
+    answer = json.dumps({"id": 2, "result": {"data": [{"hooks": [hook]}]}})
+    program(tmp_path / "path" / "codex", "")
+    (tmp_path / "path" / "codex").write_text(f"#!{sys.executable} -I\nprint({answer!r})\n")
+    where = replace(context(tmp_path), env={"PATH": f"{tmp_path}/path"})
+    found = installer("codex").off_switches(where, str(tmp_path))
+    assert ("the hooks of Recollect's plugin" in str(found)) == (not trusted) == bool(found)

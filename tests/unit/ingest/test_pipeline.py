@@ -423,14 +423,17 @@ def test_nothing_is_shown_where_nothing_was_injected(pipeline: Pipeline) -> None
     assert send(pipeline, frame("claude-code", "UserPromptSubmit", PROMPT)).stdout == b""
 
 
-def test_the_end_of_a_session_closes_it(pipeline: Pipeline, store: SqliteStore) -> None:
+@pytest.mark.parametrize(
+    ("reason", "status"), [("other", "completed"), ("error", "failed"), ("timeout", "failed")]
+)
+def test_the_end_of_a_session_closes_it(
+    pipeline: Pipeline, store: SqliteStore, reason: str, status: str
+) -> None:
     send(pipeline, frame("claude-code", "UserPromptSubmit", PROMPT))
-    send(
-        pipeline,
-        frame("claude-code", "SessionEnd", {"session_id": "s", "cwd": "/", "reason": "other"}),
-    )
+    ended = {"session_id": "s", "cwd": "/", "reason": reason}
+    send(pipeline, frame("claude-code", "SessionEnd", ended))
     session = store.sessions.get("/actor/ada/", "s")
-    assert session is not None and session.status == "completed"
+    assert session is not None and session.status == status
 
 
 def test_a_body_above_the_cap_is_refused_by_the_api(pipeline: Pipeline) -> None:
@@ -438,14 +441,16 @@ def test_a_body_above_the_cap_is_refused_by_the_api(pipeline: Pipeline) -> None:
         pipeline.event(event("x" * (1 << 20)), "d")
 
 
-def test_a_secret_in_any_field_of_an_event_is_removed(
-    pipeline: Pipeline, store: SqliteStore
+def test_a_secret_in_any_field_of_an_event_is_removed_and_counted_once(
+    pipeline: Pipeline, store: SqliteStore, counters: Counters
 ) -> None:
     secret = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     pipeline.event(event(f"key {secret}", session_id=f"s-{secret}", content_hash=secret), "d")
     (row,) = stored(store)
     assert secret not in str(row)
     assert "[REDACTED" in row.event.body.content and "[REDACTED" in row.event.session_id
+    removed = [n for name, n in counters.totals().items() if name.startswith("secrets removed")]
+    assert removed == [3]
 
 
 def test_a_secret_directory_is_the_same_project_whether_the_daemon_or_the_spool_scrubbed_it(

@@ -20,6 +20,7 @@ from recollect.core.values import (
     TextBody,
     check,
 )
+from recollect.embedding.backfill import searchable
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.pipeline import Notice
@@ -83,6 +84,17 @@ def test_an_episode_says_how_its_last_command_ended() -> None:
     assert outcome(tool(2, **run, failed=True), tool(3, **run)) == "succeeded"
     assert outcome(tool(2, **run), tool(3, **{"class": "file-read"}, failed=True)) == "succeeded"
     assert turns_of([prompt(1, "Fix it")])[0].episode().category == "unanswered"
+
+
+def test_a_turn_is_found_by_what_its_failed_command_printed() -> None:
+    run = {
+        "class": "command",
+        "command": "make check",
+        "output": {"stderr": "Error: port 5433 busy"},
+    }
+    events = [prompt(1, "Check it"), tool(2, **run, failed=True), answer(3, "It does not pass.")]
+    (turn,) = turns_of(events)
+    assert "port 5433 busy" in searchable(turn.episode())
 
 
 def test_the_same_events_give_the_same_episode() -> None:

@@ -17,6 +17,7 @@ from recollect.daemon.runtime import Runtime
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.service import beliefs, context, search, sessions, tools, write
 from recollect.service.scope import Scope
+from recollect.service.undo import undo_operation
 from recollect.store.interface import Transaction
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
@@ -176,7 +177,7 @@ def test_what_ends_takes_along_what_repeats_it_and_undo_brings_all_back(
         query="pnpm for the ui packages?", namespace=NAMESPACE, as_of=then + timedelta(minutes=1)
     )
     assert "pnpm" in context.context(runtime, past).context
-    write.undo(runtime, operation.op_id)
+    undo_operation(runtime, operation.op_id)
     assert everywhere(runtime) == before
 
 
@@ -234,5 +235,5 @@ def test_a_belief_that_is_rated_wrong_ends_until_undo(runtime: Runtime, clock: M
     clock.advance(hours=1)
     operation = write.judge(runtime, rule.record_id, "wrong")
     assert "pnpm" not in everywhere(runtime)
-    write.undo(runtime, operation.op_id)
+    undo_operation(runtime, operation.op_id)
     assert everywhere(runtime) == before

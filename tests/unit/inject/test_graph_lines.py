@@ -22,7 +22,7 @@ from recollect.extract.interface import (
 )
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import render
-from recollect.reconcile import knowledge
+from recollect.reconcile import graph_claims
 from recollect.reconcile.plan import apply
 from recollect.retrieve.engine import Result
 from recollect.store.sqlite import SqliteStore
@@ -56,7 +56,7 @@ class Setup:
         return kept
 
     def learn(self, *claims: Claim) -> None:
-        plan = knowledge.learn(self.store.graph, NAMESPACE, claims, self.clock.now())
+        plan = graph_claims.learn(self.store.graph, NAMESPACE, claims, self.clock.now())
         self.store.transaction(lambda tx: apply(tx, plan, "ada"))
         self.it.index_cache.fill([NAMESPACE, GLOBAL])
 

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import render
+from recollect.inject.draft import memory_line
 from tests.bench.end_to_end import run_history
 from tests.bench.knowledge import ACTOR, GLOBAL, START
+from tests.make import record
 
 NAMESPACE = f"/actor/{ACTOR}/project/once/"
 
@@ -26,3 +28,20 @@ def test_a_rule_is_told_as_a_preference_and_not_once_more_as_history() -> None:
         ):
             text = render.parse(made.it.recall_now(question).context) or ""
             assert text.count(rule.rstrip(".")) == 1
+
+
+def test_who_was_told_a_rule_was_not_told_what_else_its_turn_did() -> None:
+    said = "Always use uv, never pip."
+    turn, note, rule = (
+        memory_line(record(title, **fields, source_event_ids=("e1",)), 1.0)
+        for title, fields in (
+            (f"{said} Cap the retries", {"kind": "episode"}),
+            ("Retries are capped at five", {"kind": "observation"}),
+            (said, {"kind": "knowledge", "knowledge_type": "constraint"}),
+        )
+    )
+    assert set(rule.told_as).isdisjoint(note.same_as)
+    assert set(note.told_as).isdisjoint(rule.same_as)
+    assert not set(turn.told_as).isdisjoint(note.same_as)
+    alone = memory_line(record(said, kind="episode", source_event_ids=("e1",)), 1.0)
+    assert not set(rule.told_as).isdisjoint(alone.same_as)

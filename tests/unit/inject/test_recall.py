@@ -221,8 +221,8 @@ def test_what_was_rated_wrong_stays_out_with_its_turn_until_it_is_edited(setup: 
     note, sibling, other = setup.memories.add([note, sibling, other])
     setup.settle()
     setup.it.feedback.give(NAMESPACE, note.record_id, "wrong", "ada")
-    doubts = setup.it.feedback.doubts(NAMESPACE)
-    assert [doubts.about(one) for one in (note, sibling, other)] == [True, True, False]
+    doubts = setup.it.feedback.doubts
+    assert [doubts(one) for one in (note, sibling, other)] == [True, True, False]
     recalled = setup.ask("how are retries of the billing api capped?")
     assert note.record_id not in recalled.records
     why = {one["record_id"]: one["why_not"] for one in setup.receipt(recalled).detail["candidates"]}
@@ -231,8 +231,7 @@ def test_what_was_rated_wrong_stays_out_with_its_turn_until_it_is_edited(setup: 
         msgspec.structs.replace(note, summary="Retries are capped at 7."), "ada", ""
     )
     setup.it.feedback.forget_known()
-    mended = setup.it.feedback.doubts(NAMESPACE)
-    assert not any(mended.about(one) for one in (note, sibling, other))
+    assert not any(map(doubts, (note, sibling, other)))
     assert note.record_id in setup.ask("how are retries of the billing api capped?", "b").records
 
 
@@ -420,6 +419,15 @@ def test_a_turn_is_told_to_a_question_about_the_past_and_not_to_a_task(setup: Se
     assert recalled.records == (made.record_id,)
     assert 'asked: "Why do the orders arrive twice in the warehouse?"' in recalled.context
     assert 'answered: "The queue resends."' in recalled.context
+
+
+def test_a_turn_without_a_prompt_is_not_told_as_what_the_user_asked(setup: Setup) -> None:
+    setup.memories.add([episode("The orders arrive twice in the warehouse.", author="assistant")])
+    setup.settle()
+    told = setup.ask(
+        "what did we find out about orders that arrive twice in the warehouse?"
+    ).context
+    assert 'answered: "The orders arrive twice in the warehouse."' in told and "asked" not in told
 
 
 def test_injected_words_that_an_agent_repeats_are_not_captured(setup: Setup) -> None:

@@ -1,10 +1,12 @@
 """The decision to speak: features in, a probability and a reason out."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from recollect.core.tuning import NOTES, SPEAKING
+from recollect.core.values import Fact, Record
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject.draft import BriefLine, Draft, memory_line
 from recollect.inject.speaking import (
@@ -16,7 +18,7 @@ from recollect.inject.speaking import (
     only_publishes,
     weight_of_prompt,
 )
-from tests.make import record
+from tests.make import NAMESPACE, NOON, record
 
 STRONG = {"cosine": 0.7, "grams": 0.5}
 WEAK = {"cosine": 0.1, "grams": 0.1}
@@ -25,6 +27,10 @@ WEAK = {"cosine": 0.1, "grams": 0.1}
 def draft(*lines: BriefLine, **fields: Any) -> Draft:
     question = RecallQuestion("prompt", "how are retries capped?", ("/a/",), "s", None, 9500)
     return Draft(question, lines=list(lines), semantic=True, **fields)
+
+
+def alike(one: Record, other: Record) -> float:
+    return 0.6
 
 
 def note(title: str, parts: dict[str, float]) -> BriefLine:
@@ -37,7 +43,7 @@ def turn(title: str, parts: dict[str, float], **fields: Any) -> BriefLine:
 
 def test_a_likely_line_is_kept_and_an_unlikely_one_says_how_unlikely() -> None:
     made = draft(note("Retries are capped", STRONG), note("Dark mode", WEAK))
-    decide(made)
+    decide(made, alike)
     assert [line.record.title for line in made.kept if line.record] == ["Retries are capped"]
     (left,) = [line for line in made.lines if line.why_not]
     assert left.why_not == f"too unlikely to be of use: {left.chance:.2f} of {NOTES.speak:.2f}"
@@ -46,30 +52,30 @@ def test_a_likely_line_is_kept_and_an_unlikely_one_says_how_unlikely() -> None:
 def test_the_same_line_is_not_told_to_an_idle_prompt() -> None:
     near = {"cosine": 0.4, "grams": 0.5}
     awake, idle = draft(note("Run it", near)), draft(note("Run it", near), idle=0.99)
-    decide(awake)
-    decide(idle)
+    decide(awake, alike)
+    decide(idle, alike)
     assert awake.kept and not idle.kept
 
 
 def test_chance_makes_a_cosine_worth_less_in_a_large_store() -> None:
     near = {"cosine": 0.4, "grams": 0.1}
     small, large = draft(note("a", near), by_chance=0.2), draft(note("a", near), by_chance=0.46)
-    decide(small)
-    decide(large)
+    decide(small, alike)
+    decide(large, alike)
     assert small.kept and not large.kept
 
 
 def test_a_turn_waits_for_a_question_about_the_past_or_near_certainty() -> None:
     likely = {"cosine": 0.42, "grams": 0.1}
     plain, past = draft(turn("yes", likely)), draft(turn("yes", likely), about_past=True)
-    decide(plain)
-    decide(past)
+    decide(plain, alike)
+    decide(past, alike)
     assert not plain.kept and past.kept
     certain = draft(turn("Cap the retries", {"cosine": 0.8, "grams": 0.9}))
-    decide(certain)
+    decide(certain, alike)
     assert certain.kept
     beside = draft(note("Retries", STRONG), turn("Cap them", {"cosine": 0.8, "grams": 0.9}))
-    decide(beside)
+    decide(beside, alike)
     assert [line.why_not for line in beside.lines if line.why_not] == [
         "a note or a belief already answers"
     ]
@@ -79,17 +85,17 @@ def test_a_rule_about_the_action_needs_no_likeness() -> None:
     rule = BriefLine("b1", "rules", 1.0, "the prompt names pip", record=record("Use uv"))
     rule.by_action = True
     made = draft(rule, idle=0.9)
-    decide(made)
+    decide(made, alike)
     assert made.kept == [rule]
 
 
 def test_at_most_two_memories_are_told_and_more_about_the_past() -> None:
     lines = [note(f"Retries, part {n}", STRONG) for n in range(12)]
     made = draft(*lines)
-    decide(made)
+    decide(made, alike)
     assert len(made.kept) == 2
     past = draft(*[note(f"Retries, part {n}", STRONG) for n in range(12)], about_past=True)
-    decide(past)
+    decide(past, alike)
     assert len(past.kept) == 8
 
 
@@ -132,3 +138,34 @@ def test_asking_to_publish_what_was_done(text: str, only: bool) -> None:
 def test_without_a_model_the_words_that_mean_something_are_counted() -> None:
     assert idleness("ok", None) > 0.5
     assert idleness("how are retries of billing capped?", None) == 0.0
+
+
+def test_a_note_is_not_told_when_a_later_belief_changed_what_it_says() -> None:
+    old = memory_line(record("Sessions are stored in Redis for 30 minutes"), 1.0, STRONG)
+    said = "Sessions move from Redis to Postgres, because Redis lost them"
+    later = {"kind": "knowledge", "knowledge_type": "decision"}
+    new = memory_line(record(said, **later, valid_from=NOON + timedelta(days=1)), 1.0, STRONG)
+    made = draft(old, new)
+    decide(made, alike)
+    assert made.kept == [new] and old.why_not == "a later belief says otherwise"
+    before = memory_line(record(said, **later, valid_from=NOON - timedelta(days=1)), 1.0, STRONG)
+    made = draft(note("Sessions are stored in Redis for 30 minutes", STRONG), before)
+    decide(made, alike)
+    assert len(made.kept) == 2
+
+
+def test_of_likely_lines_a_decision_comes_before_notes_and_two_are_told() -> None:
+    decided = record("Requests name their version in a header", kind="knowledge")
+    held = memory_line(decided, 1.0, {"cosine": 0.55, "grams": 0.5})
+    lines = [note(title, STRONG) for title in ("Clients send /v1", "The path had v1 until June")]
+    made = draft(*lines, held)
+    decide(made, alike)
+    assert made.kept == [held, lines[0]]
+    known = Fact(
+        fact_id="fact_1", namespace=NAMESPACE, entity_id="ent_1", subject="api",
+        predicate="versioned_by", object="header", valid_from=NOON,
+    )  # fmt: skip
+    made = draft(*(note(one.record.title, STRONG) for one in lines if one.record),
+                 BriefLine("fact_1", "known", 1.0, "named", thing=known))  # fmt: skip
+    decide(made, alike)
+    assert len(made.kept) == 2

@@ -31,8 +31,7 @@ class Desk:
         self.runtime = Runtime(replace(settings, embedding=False), clock, store)
         self.parts = self.runtime.load_recall()
         self.parts.recall_now.limit_ms = 5000
-        place, _ = self.runtime.namespaces.locate(directory)
-        self.namespace = self.runtime.namespaces.of_place(place)
+        self.namespace = self.runtime.namespaces.of(directory)
 
     def hook(self, event: str, host: str = "claude-code", **payload: Any) -> bytes:
         stdin = {"session_id": "s", "cwd": self.directory, "hook_event_name": event, **payload}

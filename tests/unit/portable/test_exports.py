@@ -13,7 +13,7 @@ from recollect.core.errors import BadInput
 from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
 from recollect.core.values import Preference
-from recollect.extract.tombstone import tombstone_of
+from recollect.extract.tombstone_entry import tombstone_of
 from recollect.extract.tombstones import Tombstones
 from recollect.inject.feedback import Feedback, Verdict
 from recollect.portable import exports

@@ -245,7 +245,7 @@ def test_a_rule_that_somebody_else_lifted_is_in_doubt(store: SqliteStore) -> Non
         "Dagny says no need to show Dagny a new query before merge any longer",
         LATER, state="proposed", confidence=0.3,
     )  # fmt: skip
-    plan = planned(store, lifted)
+    plan = planned(store, lifted, claims=(ends(lifted, lifted.title),))
     assert [one.state for change in plan.changes for one in change.changed] == ["disputed"]
 
 

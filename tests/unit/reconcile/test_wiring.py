@@ -7,7 +7,7 @@ import pytest
 from recollect.core.clock import ManualClock
 from recollect.core.values import Candidate, Citation, Entity
 from recollect.extract.interface import Claim, EntityClaim, Extraction, FactClaim
-from recollect.reconcile.knowledge import ClaimLearner
+from recollect.reconcile.graph_claims import ClaimLearner
 from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.extraction import worker

@@ -26,7 +26,7 @@ BOOSTS: dict[str, tuple[Change, Change]] = {  # the worthier, the other
     "importance": ({"importance": 9}, {"importance": 3}),
     "confidence": ({"confidence": 1.0}, {"confidence": 0.5}),
     "freshness": ({"freshness": "fresh"}, {"freshness": "orphaned"}),
-    "knowledge": ({"knowledge": True}, {"knowledge": False}),
+    "derived": ({"derived": True}, {"derived": False}),
     "access": ({"access_count": 40}, {"access_count": 0}),
     "recency": ({"time": NOW - rank.HOUR}, {"time": NOW - YEAR}),
 }

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from recollect.core.tuning import Floor, SearchWeights
@@ -144,6 +145,16 @@ def test_rank_fusion_is_selectable() -> None:
     assert ranked.results[0].score <= 2 / 61
 
 
+def test_what_the_graph_leads_to_gains_two_hundredths_in_rank_fusion() -> None:
+    engine = SearchEngine(Fixed(retry=0))
+    engine.add("n", [Document(id="retry", text="retry storm", vectors=axis(0)[None])])
+    scores = [
+        engine.search("retry", ["n"], fusion="rrf", floor=False, reached=reached).results[0].score
+        for reached in (None, {"retry": 0.5})
+    ]
+    assert scores == pytest.approx([2 / 61, 2 / 61 + 0.02 * 0.5])
+
+
 def test_large_store_finds_the_needle_among_many() -> None:
     engine = SearchEngine()
     engine.add(
@@ -197,3 +208,54 @@ def test_a_memory_without_a_session_is_ranked_by_meaning_not_by_its_words_twice(
     parts = {one.id: one.parts for one in engine.search("retry storm", ["n"]).results}
     assert parts["talk"]["alone"] == 0.0 and parts["talk"]["session"] > 0
     assert parts["lone"]["alone"] == 1.0
+
+
+MANY = 900
+
+
+class Anything(Fixed):
+    """An embedder whose vector for any text is the first axis."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([axis(0) for _ in texts])
+
+
+def crowd() -> SearchEngine:
+    """Every third document holds the word; the others come nearer in meaning with their number."""
+    engine = SearchEngine(Anything())
+    engine.add(
+        "n",
+        (
+            Document(
+                id=f"d{number}",
+                text=f"jitter number{number}" if number % 3 == 0 else f"other number{number}",
+                vectors=(axis(0) * np.float32(number / MANY) + axis(1) if number % 3 else axis(2))[
+                    None
+                ],
+            )
+            for number in range(MANY)
+        ),
+    )
+    return engine
+
+
+def test_as_many_results_as_asked_for_are_found_in_a_large_store() -> None:
+    assert len(found(crowd(), "jitter", limit=250)) == 250
+
+
+def test_search_by_meaning_gives_the_nearest_although_words_speak_for_others() -> None:
+    ranked = crowd().search("jitter", ["n"], mode="semantic", limit=60, floor=False)
+    nearest = [f"d{number}" for number in range(MANY - 1, 0, -1) if number % 3]
+    # Vectors are stored in 8 bits a number: the very next ones may change places.
+    assert len(ranked.results) == 60 and {one.id for one in ranked.results} <= set(nearest[:66])
+
+
+def test_rank_fusion_reads_both_rankings_as_deep_as_it_is_told() -> None:
+    ranked = crowd().search("jitter", ["n"], fusion="rrf", limit=20, depth=5, floor=False)
+    by_words = sum(int(one.id[1:]) % 3 == 0 for one in ranked.results)
+    assert (by_words, len(ranked.results)) == (10, 20)
+
+
+def test_likeness_is_known_of_every_memory_asked_about() -> None:
+    near = crowd().likeness("anything", ["n"], ["d1", "d899", "gone"])
+    assert near.keys() == {"d1", "d899"} and near["d1"] < near["d899"]

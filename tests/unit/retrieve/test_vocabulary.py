@@ -22,8 +22,7 @@ def test_numbers_are_those_of_a_dictionary(monkeypatch: pytest.MonkeyPatch) -> N
         assert numbers.fresh == fresh
         numbers.fresh = []
     assert len(numbers) == len(expected) > 200
-    assert {word: numbers.get(word) for word in expected} == expected
-    assert numbers.get("never met") == -1
+    assert numbers.of([*expected, "never met"], add=False).tolist() == [*expected.values(), -1]
 
 
 def test_stems_are_shared_and_known_by_number() -> None:
@@ -31,9 +30,9 @@ def test_stems_are_shared_and_known_by_number() -> None:
     run, running, other = known.number(["run", "running", "walk"]).tolist()
     known.settle()
     stems = known.stem_of.view
-    assert stems[run] == stems[running] == known.stem_number("run")
+    assert [stems[run], stems[running]] == known.stem_numbers(["run", "run"]).tolist()
     assert stems[other] != stems[run]
-    assert known.stem_number("swim") == -1
+    assert known.stem_numbers(["swim"]).tolist() == [-1]
 
 
 def test_a_word_takes_little_memory() -> None:

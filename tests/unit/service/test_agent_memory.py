@@ -10,6 +10,7 @@ from recollect.core.errors import BadInput, NotFound
 from recollect.core.values import Record
 from recollect.daemon.runtime import Runtime
 from recollect.service import agent_memory, beliefs, quotes, record_ids, tools, write
+from recollect.service.undo import undo_operation
 from tests.make import NAMESPACE, arrival, record
 
 OTHER = "/actor/ada/project/shop/"
@@ -56,7 +57,7 @@ def test_what_quotes_the_user_is_the_users_and_holds(runtime: Runtime) -> None:
     )  # fmt: skip
     assert one.source_event_ids == (event,) and one.session_id == "session-1"
     assert remember(runtime, "Use pnpm, not npm", type="constraint").what == "known"
-    write.undo(runtime, done.op_id)
+    undo_operation(runtime, done.op_id)
     with pytest.raises(NotFound):
         now(runtime, one)
 
@@ -136,19 +137,19 @@ def test_the_users_words_replace_end_and_forget_the_users_belief(runtime: Runtim
     assert (
         now(runtime, old).state == "ended" and now(runtime, old).ended_by == done.record.record_id
     )
-    write.undo(runtime, done.op_id)
+    undo_operation(runtime, done.op_id)
     assert now(runtime, old).state == "current"
     said(runtime, "forget what I said about jest, it is all gone")
     ended = correct(
         runtime, f"[{old.record_id[-5:].lower()}]", quote="forget what I said about jest"
     )
     assert ended.what == "ended" and now(runtime, old).state == "ended"
-    write.undo(runtime, ended.op_id)
+    undo_operation(runtime, ended.op_id)
     gone = correct(runtime, old.record_id, action="forget", quote="forget what I said about Jest")
     assert gone.what == "forgotten"
     with pytest.raises(NotFound):
         now(runtime, old)
-    write.undo(runtime, gone.op_id)
+    undo_operation(runtime, gone.op_id)
     assert now(runtime, old).state == "current"
 
 
@@ -180,7 +181,7 @@ def test_without_the_users_words_the_users_belief_stays_and_a_proposal_waits(
     assert now(runtime, old).state == "ended"
     wanted = "current" if "text" in change else "ended"
     assert now(runtime, done.record).state == wanted
-    write.undo(runtime, operation.op_id)
+    undo_operation(runtime, operation.op_id)
     assert now(runtime, old).state == "current" and now(runtime, done.record).state == "proposed"
 
 

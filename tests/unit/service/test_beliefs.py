@@ -16,6 +16,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Fact, Preference, Record
 from recollect.daemon.runtime import Runtime
 from recollect.service import beliefs, write
+from recollect.service.undo import undo_operation
 from recollect.store.interface import Transaction
 from recollect.store.postgres import PostgresStore
 from recollect.store.sqlite import SqliteStore
@@ -116,7 +117,7 @@ def test_a_belief_ends_with_what_was_made_of_its_statement_and_undo_restores_all
     assert beliefs.current(runtime, NAMESPACE) == []
     (then,) = runtime.store.records.page(NAMESPACE, as_of=before + timedelta(seconds=1)).items
     assert then.state == "current", "the past is seen as it was"
-    write.undo(runtime, operation.op_id)
+    undo_operation(runtime, operation.op_id)
     assert now(runtime, one).state == "current"
     assert [row.preference_id for row in graph.all(NAMESPACE, Preference)] == ["pref_1"]
     assert {row.fact_id for row in graph.facts(NAMESPACE)} == {"fact_1", "fact_2"}
@@ -132,7 +133,7 @@ def test_a_replaced_belief_names_its_successor(runtime: Runtime) -> None:
         "current", "branch", "ui", "tests",
     )  # fmt: skip
     assert (new.source_type, new.author, new.source_event_ids) == ("corrected", "user", (EVENT,))
-    write.undo(runtime, operation.op_id)
+    undo_operation(runtime, operation.op_id)
     assert now(runtime, old).state == "current"
     assert runtime.store.records.get(NAMESPACE, [new.record_id]) == []
     with pytest.raises(BadInput, match="empty"):
@@ -161,7 +162,7 @@ def test_keeping_decides_a_dispute_and_dropping_frees_what_was_disputed(runtime:
         assert now(runtime, pair[kept]).stands and now(runtime, pair[kept]).state == "current"
         lost = now(runtime, pair[1 - kept])
         assert (lost.state, lost.ended_by) == ("ended", pair[kept].record_id)
-        write.undo(runtime, operation.op_id)
+        undo_operation(runtime, operation.op_id)
         assert {now(runtime, one).state for one in pair} == {"disputed"}
     older, newer = dispute()
     beliefs.drop(runtime, newer.record_id)
@@ -179,7 +180,7 @@ def test_everywhere_is_the_actors_own_namespace_and_undo_brings_it_back(runtime:
     assert moved.scope == "everywhere" and titles(beliefs.current(runtime, OTHER)) == {one.title}
     with pytest.raises(BadInput, match="project"):
         beliefs.rescope(runtime, one.record_id, "project")
-    write.undo(runtime, operation.op_id)
+    undo_operation(runtime, operation.op_id)
     assert now(runtime, one).scope == "project"
     assert beliefs.current(runtime, OTHER) == []
     with pytest.raises(BadInput, match="branch"):
@@ -217,7 +218,7 @@ def test_beliefs_that_say_the_same_become_one_and_undo_parts_them(runtime: Runti
     assert [one.title for one in beliefs.standing(runtime, NAMESPACE)] == ["Use uv"]
     over = beliefs.ended(runtime, NAMESPACE)
     assert {one.ended_by for one in over} == {kept.record_id} and len(over) == 2
-    write.undo(runtime, operation.op_id)
+    undo_operation(runtime, operation.op_id)
     assert len(beliefs.standing(runtime, NAMESPACE)) == 3
 
 

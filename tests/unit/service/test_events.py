@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from recollect.core.errors import BadCursor
-from recollect.core.values import ChatMessage, MessageBody, TextBody
+from recollect.core.values import ChatMessage, JsonBody, MessageBody, TextBody
 from recollect.daemon.runtime import Runtime
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
@@ -82,3 +82,24 @@ def test_work_is_resumed_where_it_stopped_not_where_the_last_turn_was_heard_of(
     turn_writer.close()
     found = sessions.resume(runtime, Scope(namespace=NAMESPACE), "s")
     assert [one.title for one in found.last_turns] == ["turn 3", "turn 4", "turn 5"]
+
+
+def test_a_session_that_was_only_opened_is_not_where_work_stopped(runtime: Runtime) -> None:
+    turn_writer = TurnWriter(runtime.store, runtime.memories, Counters(runtime.clock))
+    turn_writer.start()
+    ran = JsonBody(data={"class": "command", "command": "make", "tool": "Bash"})
+    greeted = MessageBody(turns=(ChatMessage(role="assistant", content="Hello."),))
+    told = [
+        ("worked", "prompt", TextBody(content="build it")), ("worked", "tool_use", ran),
+        ("greeted", "prompt", TextBody(content="hi")), ("greeted", "session_summary", greeted),
+        ("opened", "prompt", TextBody(content="never answered")),
+    ]  # fmt: skip
+    for since, (name, kind, body) in enumerate(told):
+        at = NOON + timedelta(seconds=since)
+        one = arrival(kind=kind, body=body, mono_ns=since, session_id=name, valid_time=at)
+        runtime.store.events.put([one])
+        turn_writer.on_event(Notice(one, "test"))
+    turn_writer.close()
+    found = sessions.resume(runtime, Scope(namespace=NAMESPACE))
+    assert found.session is not None and found.session.session_id == "worked"
+    assert [one.title for one in found.last_turns] == ["build it"]

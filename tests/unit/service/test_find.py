@@ -80,3 +80,19 @@ def test_yesterday_is_the_day_before_the_question(
     asked = SearchQuery(query="what did we do with the cache yesterday?", namespace=NAMESPACE)
     dated = {one.record.record_id: one.parts["date"] for one in search(runtime, asked).items}
     assert dated == {today.record_id: 0.0, before.record_id: 1.0}
+
+
+def test_a_search_says_where_its_good_results_end(runtime: Runtime, clock: ManualClock) -> None:
+    runtime.memories.add(
+        [
+            record("The retry cap of the ledger is seven attempts", valid_from=clock.now()),
+            record("The office plants are watered on Mondays", valid_from=clock.now()),
+        ]
+    )
+
+    def good(query: str) -> tuple[int, int]:
+        answer = search(runtime, SearchQuery(query=query, namespace=NAMESPACE))
+        return answer.good, len(answer.items)
+
+    assert good("what is the retry cap of the ledger?") == (1, 2)
+    assert good("which of the kubernetes clusters is the newest?") == (0, 2)

@@ -17,6 +17,7 @@ from recollect.ingest.pipeline import RecallQuestion
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.service import graph_edit, read, tools, write
 from recollect.service.scope import Scope
+from recollect.service.undo import undo_operation
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
 from tests.fakes.waiting import PATIENCE_S
@@ -130,7 +131,7 @@ def test_nothing_tells_it_and_undo_brings_all_back(
     after = house.everything(text)
     assert words not in after, [line for line in after.splitlines() if words in line]
     assert "PostgreSQL" in house.everything(OTHER)
-    write.undo(house.runtime, op_id)
+    undo_operation(house.runtime, op_id)
     assert house.everything(text) == before
 
 
@@ -186,7 +187,7 @@ def test_receipts_do_not_tell_it_and_undo_brings_their_text_back(
     assert told.context in read.receipt(house.runtime, told.receipt_id or "").detail["text"]
     op_id = how(house, house.memory("pnpm").record_id)
     assert "pnpm" not in receipts() and "PostgreSQL" in receipts()
-    write.undo(house.runtime, op_id)
+    undo_operation(house.runtime, op_id)
     assert receipts() == before
 
 
@@ -220,7 +221,7 @@ def test_a_preference_taken_out_takes_its_statement_along(house: House) -> None:
     before = house.everything(RULE)
     done = graph_edit.remove(house.runtime, wish.preference_id)
     assert "pnpm" not in house.everything(RULE)
-    write.undo(house.runtime, done.op_id)
+    undo_operation(house.runtime, done.op_id)
     assert house.everything(RULE) == before
 
 
@@ -233,16 +234,16 @@ def test_the_old_wording_of_a_corrected_memory_is_not_told(house: House) -> None
     )
     told = house.everything(RULE)
     assert "pnpm" not in told and "bun" in told
-    write.undo(house.runtime, done.op_id)
+    undo_operation(house.runtime, done.op_id)
     assert house.everything(RULE) == before
 
 
 def test_an_undone_undo_keeps_it_back_again(house: House) -> None:
     house.session("one", RULE)
     gone = forget(house, house.memory("pnpm").record_id)
-    undone = write.undo(house.runtime, gone)
+    undone = undo_operation(house.runtime, gone)
     assert "pnpm" in house.everything(RULE)
-    write.undo(house.runtime, undone.op_id)
+    undo_operation(house.runtime, undone.op_id)
     assert "pnpm" not in house.everything(RULE)
 
 

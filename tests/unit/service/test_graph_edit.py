@@ -8,8 +8,9 @@ from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.values import Entity, Fact, Preference, Procedure
 from recollect.daemon.runtime import Runtime
-from recollect.service import graph_edit, write
+from recollect.service import graph_edit
 from recollect.service.graph_edit import GraphItemChange
+from recollect.service.undo import undo_operation
 from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE
 
@@ -33,7 +34,7 @@ def test_a_persons_word_is_a_correction_and_can_be_undone(known: Runtime) -> Non
     fact = graph_edit.find(known, "fa_1")
     assert isinstance(fact, Fact) and fact.source_type == "corrected"
     assert (fact.object, fact.confidence) == ("PostgreSQL", 0.5)
-    write.undo(known, changed.op_id)
+    undo_operation(known, changed.op_id)
     back = graph_edit.find(known, "fa_1")
     assert isinstance(back, Fact) and (back.object, back.source_type) == ("MySQL", "observed")
 
@@ -82,5 +83,5 @@ def test_what_is_removed_is_gone_until_that_is_undone(known: Runtime, thing_id: 
     gone = graph_edit.remove(known, thing_id, "wrong")
     with pytest.raises(NotFound, match=f"entity {thing_id}"):
         graph_edit.find(known, thing_id)
-    write.undo(known, gone.op_id)
+    undo_operation(known, gone.op_id)
     assert graph_edit.find(known, thing_id) == before

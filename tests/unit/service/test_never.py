@@ -10,6 +10,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Record
 from recollect.daemon.runtime import Runtime
 from recollect.service import write
+from recollect.service.undo import undo_operation
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE
 from tests.unit.extract.session import Told
@@ -79,7 +80,7 @@ def test_undo_brings_it_back_and_lets_it_be_learned(house: House) -> None:
     (known,) = (one for one in house.say("s1", RULE) if one.author == "user")
     gone = write.delete(house.runtime, (known.record_id,), never=True)
     assert house.runtime.tombstones.refused(NAMESPACE, known.title)
-    done = write.undo(house.runtime, gone.op_ids[0])
+    done = undo_operation(house.runtime, gone.op_ids[0])
     assert done.restored == (known.record_id,)
     assert not house.runtime.tombstones.refused(NAMESPACE, known.title)
 
@@ -88,5 +89,5 @@ def test_undo_leaves_a_stone_that_a_verdict_put(house: House) -> None:
     (known,) = (one for one in house.say("s1", RULE) if one.author == "user")
     write.judge(house.runtime, known.record_id, "never")
     gone = write.delete(house.runtime, (known.record_id,), never=True)
-    write.undo(house.runtime, gone.op_ids[0])
+    undo_operation(house.runtime, gone.op_ids[0])
     assert house.runtime.tombstones.refused(NAMESPACE, known.title)

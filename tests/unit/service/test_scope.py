@@ -3,8 +3,10 @@
 import pytest
 
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.projects import ProjectPlace
+from recollect.core.projects import ProjectPlace, canonical
 from recollect.daemon.runtime import Runtime
+from recollect.service import analytics, facets, write
+from recollect.service.administration import all_projects
 from recollect.service.scope import (
     Scope,
     namespace_to_write,
@@ -13,6 +15,7 @@ from recollect.service.scope import (
     project,
     project_names,
 )
+from recollect.service.search import Filters
 
 
 def test_projects_of_one_name_are_told_apart_by_where_they_lie(runtime: Runtime) -> None:
@@ -29,6 +32,22 @@ def test_projects_of_one_name_are_told_apart_by_where_they_lie(runtime: Runtime)
     assert project_names(runtime) == {
         first: "/work/shop", second: "old/shop", far: "far/work/shop", alone: "mail",
     }  # fmt: skip
+
+
+def test_the_demonstration_and_the_proofs_count_only_when_they_are_named(runtime: Runtime) -> None:
+    keys = {}
+    for name in ("demo", "prove", "sample"):
+        place = ProjectPlace(root=canonical(runtime.settings.path(name)))
+        keys[name] = runtime.store.projects.resolve(place)
+        namespace = f"/actor/ada/project/{keys[name]}/"
+        write.add_note(runtime, write.NewNote(namespace=namespace, text=f"A note of {name}"))
+    sample = (f"/actor/ada/project/{keys['sample']}/",)
+    assert namespaces_to_list(runtime, Scope()) == sample
+    assert namespaces_to_search(runtime, Scope(project="all")) == sample
+    assert analytics.stats(runtime, Scope()).records == 1
+    assert facets.facets(runtime, Filters()).projects == {keys["sample"]: 1}
+    assert {one.name for one in all_projects(runtime)} == {"demo", "sample", "global"}
+    assert analytics.stats(runtime, Scope(project="demo")).records == 1
 
 
 def test_a_search_includes_the_global_namespace_and_a_listing_does_not(

@@ -139,7 +139,10 @@ def test_no_tool_gives_an_agent_a_hosts_tag(
         ("the passport.js strategy needs a callback", False),
         ("The diagnostics are stale, I just fixed that", False),
         ("credit card form validation", False),
+        ("Ada's phone is 0171 2345678", True),
         ("the phone column is nullable", False),
+        ("our photos are compressed on the phone to 1280 px", False),
+        ("I mended the phone app on 2026-11-18", False),
     ],
 )
 def test_a_text_is_sensitive_when_it_tells_something_of_somebody(text: str, private: bool) -> None:

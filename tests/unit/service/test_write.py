@@ -11,6 +11,7 @@ from recollect.daemon.runtime import Runtime
 from recollect.lifecycle.file_freshness import FreshnessChecker
 from recollect.service import write
 from recollect.service.scope import Scope
+from recollect.service.undo import undo_operation
 from tests.make import NAMESPACE
 
 ELSEWHERE = "/actor/ada/project/shop/"
@@ -146,7 +147,7 @@ def test_an_edit_changes_what_it_names_and_needs_the_version_that_was_seen(
     assert changed.content_hash != known.content_hash
     with pytest.raises(Conflict, match="at version 2, not 1"):
         write.edit(runtime, known.record_id, change)
-    write.undo(runtime)
+    undo_operation(runtime)
     assert write.find(runtime, known.record_id).title == "The port is 7325"
 
 
@@ -174,7 +175,7 @@ def test_several_are_deleted_at_once_and_an_undo_brings_back_its_own(runtime: Ru
     with pytest.raises(NotFound):
         write.delete(runtime, (here.record_id,))
     for op_id in gone.op_ids:
-        write.undo(runtime, op_id)
+        undo_operation(runtime, op_id)
     assert titles(runtime) == titles(runtime, ELSEWHERE) == [here.title]
 
 
@@ -192,7 +193,7 @@ def test_a_memory_is_moved_with_its_verdict_and_back_by_either_entry(
         assert runtime.recall().feedback.of(ELSEWHERE)[known.record_id] == "never"
         left = runtime.store.log.page(NAMESPACE, limit=1).items[0]
         clock.advance(seconds=1)
-        undone = write.undo(runtime, (left.op_id, moved.op_id)[entry])
+        undone = undo_operation(runtime, (left.op_id, moved.op_id)[entry])
         assert undone.restored == (known.record_id,) and undone.removed == ()
         assert titles(runtime) == [known.title] and titles(runtime, ELSEWHERE) == []
 
@@ -203,15 +204,15 @@ def test_undo_takes_the_newest_that_stands_and_says_when_there_is_none(
     first = note(runtime)
     clock.advance(seconds=1)
     write.judge(runtime, first.record_id, "useful")  # takes nothing away, so it is not undone
-    done = write.undo(runtime)
+    done = undo_operation(runtime)
     assert done.removed == (first.record_id,) and titles(runtime) == []
     for scope in (Scope(), Scope(namespace=ELSEWHERE)):
         with pytest.raises(NotFound, match="nothing to undo here"):
-            write.undo(runtime, scope=scope)
-    write.undo(runtime, done.op_id)
+            undo_operation(runtime, scope=scope)
+    undo_operation(runtime, done.op_id)
     assert titles(runtime) == [first.title]
-    with pytest.raises(NotFound, match="there is no operation"):
-        write.undo(runtime, "op_01M7H0H5P1BNFDHVBT75T84K25")
+    with pytest.raises(NotFound, match="there is no change"):
+        undo_operation(runtime, "op_01M7H0H5P1BNFDHVBT75T84K25")
 
 
 def test_a_verdict_is_taken_back_unless_another_one_was_given_since(
@@ -224,6 +225,6 @@ def test_a_verdict_is_taken_back_unless_another_one_was_given_since(
         clock.advance(seconds=1)
         given[verdict] = write.judge(runtime, known.record_id, verdict).op_id
     with pytest.raises(CannotUndo, match="another verdict"):
-        write.undo(runtime, given["useful"])
-    assert write.undo(runtime).undoes == given["never"]
+        undo_operation(runtime, given["useful"])
+    assert undo_operation(runtime).undoes == given["never"]
     assert feedback.of(NAMESPACE)[known.record_id] == "useful"

@@ -11,7 +11,7 @@ from recollect.core import errors
 from recollect.core.clock import ManualClock
 from recollect.core.projects import ProjectPlace
 from recollect.core.values import Entity
-from recollect.extract.tombstone import fingerprint
+from recollect.extract.tombstone_entry import fingerprint
 from recollect.extract.tombstones import Tombstones
 from recollect.inject.feedback import Feedback
 from recollect.store.interface import Change, Selection

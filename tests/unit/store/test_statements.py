@@ -10,7 +10,7 @@ import pytest
 
 import recollect
 from recollect.store import copying, sql
-from recollect.store.sql import bulk, selection, tables
+from recollect.store.sql import bulk_rows, selection, tables
 from recollect.store.sql.statement import Filtered, Statement, both, filtered
 from recollect.store.sqlite import statements as own
 
@@ -24,10 +24,10 @@ NAMESPACED = (
 
 # One of each function that makes a statement for a table of the schema.
 MADE = {
-    "dump_events": bulk.dump_events(("event_id", "kind")),
+    "dump_events": bulk_rows.dump_events(("event_id", "kind")),
     "dump_rows": tables.dump_rows("facts", ("fact_id",), "fact_id"),
     "load_row": tables.load_row("facts", ("fact_id", "namespace")),
-    "load_session": bulk.load_session(("session_id", "namespace")),
+    "load_session": bulk_rows.load_session(("session_id", "namespace")),
     "scan_rows": tables.scan_rows("facts", "fact_id", ("subject",)),
     "select_keys": tables.select_keys("facts", "fact_id"),
     "keys_of_session": selection.keys_of_session("events", "event_id"),

@@ -55,5 +55,7 @@ def test_the_subject_of_a_commit(line: str, subject: str) -> None:
 def test_the_first_line_that_reads_like_an_error() -> None:
     output = {"stdout": "collected 3 items\n0 errors so far\n\x1b[31mE  fixture not found\x1b[0m\n"}
     assert first_error(output) == "E fixture not found"
+    assert first_error("Exit code 1\nKeyError: 'g'") == "KeyError: 'g'"
+    assert first_error("connect to 127.0.0.1:5433 refused") == "connect to 127.0.0.1:5433 refused"
     assert first_error("all well") == ""
     assert first_error(None) == ""

@@ -46,7 +46,8 @@ def test_a_brief_does_not_name_what_is_ignored(
         prompt = {**said, "prompt": "fix the timeout of the payment client in the settings"}
         reply = runtime_home.run_hook("claude-code", "UserPromptSubmit", prompt)
         told = reply.stdout.decode()
-        for name in ("payment_client.py", "local_settings.py"):
+        others = [f"part{other}.py" for other in range(6)]  # of few files none is called likely
+        for name in ("payment_client.py", "local_settings.py", *others):
             given = {"file_path": str(place / name), "old_string": "a", "new_string": "b"}
             edit = {**said, "tool_name": "Edit", "tool_input": given, "tool_response": {}}
             runtime_home.run_hook("claude-code", "PostToolUse", edit)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from recollect.core.ids import new_ulid
 from recollect.core.values import Action, How, TurnWork
-from recollect.inject.gather import branch_line, files_line, runs_line
+from recollect.inject.gather import branch_line, files_line, likely_line, runs_line
 from recollect.work import bm25
 from recollect.work.index import ProjectWork
 from recollect.work.likely_files import Ask, rank
@@ -133,3 +133,15 @@ def test_lines_name_what_is_new_to_the_session() -> None:
     line = files_line(work, question, rank(work, question), set())
     assert line is not None and line.line == "Likely files: a.py"
     assert files_line(work, question, rank(work, question), set(line.keys)) is None
+
+
+def test_of_few_files_none_is_called_likely() -> None:
+    def told(count: int) -> list[str]:
+        touches: list[tuple[How, str]] = [("edit", f"src/part{n}.py") for n in range(count)]
+        work = project(turn("build the parts", *touches))
+        line = likely_line(work, ask("build the parts"), set(), later=False, idle=0.0)
+        return line.line.removeprefix("Likely files: ").split(", ") if line else []
+
+    assert told(3) == []
+    assert len(told(9)) == 2
+    assert len(told(100)) == 8

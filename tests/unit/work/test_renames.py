@@ -162,6 +162,13 @@ def test_a_renamed_folder_takes_its_files_along() -> None:
     assert set(work.path) == {"src/new/a.py", "src/older/b.py"}
 
 
+def test_a_file_that_was_touched_and_renamed_in_one_turn_is_one_file() -> None:
+    work = ProjectWork()
+    work.add(turn(1, edit("src/old.py"), edit("lib/a.py"), edit("src/new.py", was="src/old.py"),
+                  edit("pkg/", was="lib/")))  # fmt: skip
+    assert sorted(path for path in work.path if path) == ["pkg/a.py", "src/new.py"]
+
+
 def test_work_on_a_branch_counts_on_the_main_line_too() -> None:
     """There is nothing to hand over when it is merged: a branch only adds weight on itself."""
     work = project(turn(1, edit("src/a.py"), branch="fix"))

@@ -1,8 +1,8 @@
 // The kinds and types of memory, as the daemon's table has them: labels, colours, icons, what a
-// person may edit.
+// person may edit; and what agents and the signals of a score are called.
 import { signal } from "./html.js";
 
-export const table = signal({ kinds: [], types: [] });
+export const table = signal({ kinds: [], types: [], agents: {}, signals: {} });
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const kindOf = (name) => table.value.kinds.find((one) => one.name === name);
@@ -19,6 +19,9 @@ export const editable = (record) => kindOf(record.kind)?.editable ?? [];
 export const typesOf = (record) =>
   table.value.types.filter((one) => kindOf(record.kind)?.types.includes(one.name));
 export const isSummary = (record) => kindOf(record.kind)?.is_summary ?? false;
+
+export const agentOf = (name) => table.value.agents[name] ?? name;
+export const signalOf = (name) => table.value.signals[name] ?? name.replaceAll("_", " ");
 
 // What a count by kind or type is called.
 export const pluralOf = (name) => {

@@ -6,33 +6,13 @@ import { connection, start } from "./live.js";
 import { projects } from "./projects.js";
 import { href, route } from "./route.js";
 import { choice } from "./theme.js";
-import { VIEWS } from "./views.js";
+import { LISTED, VIEWS } from "./views.js";
 import { ForgetAbout, forgetting } from "./parts/forgetabout.js";
 import { Palette, palette } from "./parts/palette.js";
-import { Icon } from "./parts/pieces.js";
+import { GLASS, Icon } from "./parts/pieces.js";
 import { Empty, Section, useData } from "./parts/states.js";
 import { Toasts } from "./parts/toast.js";
-import { Beliefs } from "./views/beliefs.js";
-import { Entity } from "./views/entity.js";
-import { Memories } from "./views/memories.js";
-import { Projects } from "./views/projects.js";
-import { Sessions } from "./views/sessions.js";
-import { Settings } from "./views/settings.js";
-import { ThisWeek } from "./views/week.js";
-import { Why } from "./views/why.js";
 
-const SHOWN = {
-  week: ThisWeek,
-  beliefs: Beliefs,
-  memories: Memories,
-  sessions: Sessions,
-  projects: Projects,
-  entity: Entity,
-  why: Why,
-  settings: Settings,
-};
-const titleOf = (view) =>
-  VIEWS.find(([name]) => name === view)?.[1] ?? (view === "entity" ? "Entity" : "Not found");
 const LINK = {
   live: ["good", "Live"],
   connecting: ["", "Connecting…"],
@@ -51,8 +31,7 @@ function skip(event) {
 
 function App() {
   const { view } = route.value;
-  const View = SHOWN[view] ?? Lost;
-  const title = titleOf(view);
+  const [, title, View] = VIEWS.find(([name]) => name === view) ?? ["", "Not found", Lost];
   const health = useData(daemon.health, "", ["reset"]);
   // A session may begin in a project that is not listed yet.
   const known = useData(daemon.projects, "", ["session"], (data, _kind, told) =>
@@ -79,20 +58,20 @@ function App() {
             Recollect
           </a>
           <nav class="nav" aria-label="Views">
-            ${VIEWS.map(([name, label]) => html`
+            ${LISTED.map(([name, label, , icon]) => html`
               <a key=${name} href=${href(name)} aria-current=${name === view ? "page" : null}>
-                <${Icon} name=${name} />
+                <${Icon} path=${icon} />
                 ${label}
               </a>
             `)}
             <button class="phone" onClick=${() => (palette.value = true)}>
-              <${Icon} name="search" />
+              <${Icon} path=${GLASS} />
               Search
             </button>
           </nav>
           <div class="foot">
             <button onClick=${() => (palette.value = true)}>
-              <${Icon} name="search" />
+              <${Icon} path=${GLASS} />
               Search <kbd class="faint">Ctrl K</kbd>
             </button>
             <label class="row-line">

@@ -40,6 +40,18 @@ def mended() -> Told:
     )
 
 
+def test_what_failed_before_anything_was_changed_is_what_the_turn_mended(
+    store: SqliteStore,
+) -> None:
+    told = Told().ask("run the tests of the importer and make them pass")
+    told.run("pytest tests/test_importer.py", "E   KeyError: 'column_g'\n1 failed", failed=True)
+    told.edit("src/importer.py").run("pytest tests/test_importer.py", "9 passed")
+    told.answer("The importer reads rows without a surcharge now. All tests pass.")
+    (found,) = outcomes(extract(store, told))
+    assert found.observation_type == "error"
+    assert any("KeyError" in fact and "importer.py" in fact for fact in found.facts)
+
+
 # A27, D03, D04
 def test_many_calls_of_a_turn_become_one_titled_observation(store: SqliteStore) -> None:
     told = Told().ask("add a --json flag to the report command")

@@ -3,9 +3,9 @@
 
 import pytest
 
-from recollect.extract.rules.outcome import as_title, best_title
 from recollect.extract.rules.prose import is_whole
 from recollect.extract.rules.sentence_ranker import ranked
+from recollect.extract.rules.titles import as_title, best_title
 from recollect.extract.rules.turns import turns_of
 from tests.unit.extract.session import Told, as_stored
 

@@ -181,13 +181,14 @@ export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
   const paired = new Set(pairs.flatMap(([, sides]) => sides));
   const rest = items.filter((one) => !paired.has(one));
   const shown = all ? rest : rest.slice(0, few);
+  const asked = all ? pairs : pairs.slice(0, few);
   return html`
     <section class="card beliefs" aria-label=${name}>
       <header>
         <h2>${name}</h2>
         <span class="faint small">${note ?? count(items.length)}</span>
       </header>
-      ${pairs.map(([key, sides]) => html`
+      ${asked.map(([key, sides]) => html`
         <div key=${key} class="dispute" role="group" aria-label="These contradict each other">
           <p class="small soft">These contradict each other. Which one holds?</p>
           <div class="sides">
@@ -204,9 +205,9 @@ export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
           `)}
         </ul>
       ` : null}
-      ${shown.length < rest.length ? html`
+      ${shown.length < rest.length || asked.length < pairs.length ? html`
         <p class="state small">
-          <button onClick=${() => showAll(true)}>Show all ${count(rest.length)}</button>
+          <button onClick=${() => showAll(true)}>Show all ${count(items.length)}</button>
         </p>
       ` : null}
     </section>

@@ -1,16 +1,24 @@
 // Two logs: the events that agents reported, and the changes that were made to memories.
 import * as daemon from "../daemon.js";
 import { html } from "../html.js";
+import { agentOf } from "../kinds.js";
 import { nameOf } from "../projects.js";
 import { href } from "../route.js";
 import { EVENTS, short } from "../format.js";
 import { Ago, Badge } from "./pieces.js";
-import { Empty, Shown, useData, usePages } from "./states.js";
+import { Empty, Shown, usePages } from "./states.js";
 import { undo } from "./undo.js";
+
+const PAGE = matchMedia("(max-width: 720px)").matches ? 15 : 50; // a row is tall on a phone
+
+const Earlier = ({ more }) =>
+  more ? html`
+    <div class="state small"><button onClick=${more}>Show earlier</button></div>
+  ` : null;
 
 // The raw events, as hooks sent them.
 export function Events({ project = "all" }) {
-  const state = usePages((before) => daemon.events({ project, limit: 50, before }), project, [
+  const state = usePages((before) => daemon.events({ project, limit: PAGE, before }), project, [
     "event",
     "prompt",
   ]);
@@ -28,7 +36,7 @@ export function Events({ project = "all" }) {
           `,
         }}>
         ${() => html`
-          <div class="table">
+          <div class="table log">
             <table>
               <thead>
                 <tr>
@@ -44,7 +52,7 @@ export function Events({ project = "all" }) {
                   <tr key=${event.event_id}>
                     <td><${Ago} at=${event.valid_time} /></td>
                     <td><${Badge}>${EVENTS[event.kind] ?? event.kind.replaceAll("_", " ")}<//></td>
-                    <td>${event.source.surface}</td>
+                    <td>${agentOf(event.source.surface)}</td>
                     <td>
                       <a class="mono small" href=${href("sessions", event.session_id)}>
                         ${short(event.session_id, 16)}
@@ -55,11 +63,7 @@ export function Events({ project = "all" }) {
                 `)}
               </tbody>
             </table>
-            ${state.more ? html`
-              <div class="state small">
-                <button onClick=${state.more}>Show earlier</button>
-              </div>
-            ` : null}
+            <${Earlier} more=${state.more} />
           </div>
         `}
       <//>
@@ -69,7 +73,9 @@ export function Events({ project = "all" }) {
 function preview({ content, turns, data }) {
   const said = content ?? turns?.at(-1)?.content;
   if (said != null) return said;
-  const { tool = "", command = "", files = [] } = data ?? {};
+  const { tool = "", command = "", files = [], signal, source, reason } = data ?? {};
+  const by = source ?? reason;
+  if (signal) return signal.replaceAll("-", " ") + (by ? ` (${by})` : "");
   const what = command || files.join(", ");
   return what ? `${tool} ${what}` : JSON.stringify(data);
 }
@@ -99,13 +105,13 @@ const touched = (one) =>
   [...new Set([...one.targets, ...one.created])].filter((name) => name.startsWith("mr_"));
 
 export function Changes({ project }) {
-  const state = useData(
-    () => daemon.operations({ project, limit: 100 }),
+  const state = usePages(
+    (before) => daemon.operations({ project, limit: PAGE, before }),
     project ?? "",
     ["memory", "summary"],
   );
   return html`
-    <section class="card">
+    <section class="card" aria-label="Changes">
       <header><h2>Changes</h2></header>
       <${Shown}
         state=${state}
@@ -117,8 +123,8 @@ export function Changes({ project }) {
             <//>
           `,
         }}>
-        ${(data) => html`
-          <div class="table">
+        ${() => html`
+          <div class="table log">
             <table>
               <thead>
                 <tr>
@@ -131,7 +137,7 @@ export function Changes({ project }) {
                 </tr>
               </thead>
               <tbody>
-                ${data.items.map((one) => html`
+                ${state.items.map((one) => html`
                   <tr key=${one.op_id}>
                     <td><${Ago} at=${one.at} /></td>
                     <td>
@@ -168,6 +174,7 @@ export function Changes({ project }) {
                 `)}
               </tbody>
             </table>
+            <${Earlier} more=${state.more} />
           </div>
         `}
       <//>

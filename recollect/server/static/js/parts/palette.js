@@ -4,7 +4,7 @@ import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { nameOf } from "../projects.js";
 import { href } from "../route.js";
 import { short } from "../format.js";
-import { VIEWS } from "../views.js";
+import { LISTED } from "../views.js";
 import { Dialog } from "./dialog.js";
 import { forgetting } from "./forgetabout.js";
 import { Badge, Kind } from "./pieces.js";
@@ -26,7 +26,7 @@ export function Palette() {
     return () => removeEventListener("hashchange", close);
   }, []);
   useEffect(() => {
-    const views = VIEWS.filter(([, title]) =>
+    const views = LISTED.filter(([, title]) =>
       title.toLowerCase().includes(text.toLowerCase()),
     ).map(([name, title]) => ({ key: name, to: href(name), badge: "View", title }));
     setAt(0);

@@ -1,16 +1,12 @@
 // Small components that several views share.
 import { html } from "../html.js";
-import { iconOf, labelOf, toneOf } from "../kinds.js";
+import { iconOf, labelOf, signalOf, toneOf } from "../kinds.js";
 import { nameOf, namespaceOf } from "../projects.js";
 import { href } from "../route.js";
-import { VIEWS } from "../views.js";
 import { ago, FRESH, plural, short, TRIGGER, when } from "../format.js";
 
-const PATHS = {
-  ...Object.fromEntries(VIEWS.map(([name, , path]) => [name, path])),
-  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
-};
-export const Icon = ({ name, path = PATHS[name] }) => html`
+export const GLASS = "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4";
+export const Icon = ({ path }) => html`
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${path} /></svg>
 `;
 
@@ -125,22 +121,6 @@ export const Segments = ({ label, options, value, choose, push }) => html`
   </div>
 `;
 
-// What the signals of a score are called.
-const SIGNALS = {
-  grams: "same words",
-  window: "words close together",
-  pairs: "word pairs",
-  cosine: "meaning",
-  alone: "meaning, alone",
-  session: "words of its session",
-  session_cosine: "meaning of its session",
-  neighbour: "the turns around it",
-  date: "date in the question",
-  user: "your own words",
-  graph: "related in the graph",
-  answer: "answers it",
-};
-
 // The share each signal has in a score; those without any are left out.
 export function Parts({ parts }) {
   const entries = Object.entries(parts ?? {}).filter(
@@ -150,7 +130,7 @@ export function Parts({ parts }) {
   return html`
     <div class="parts">
       ${entries.map(([name, value]) => html`
-        <span class="soft">${SIGNALS[name] ?? name.replaceAll("_", " ")}</span>
+        <span class="soft">${signalOf(name)}</span>
         <span class="bar">
           <i style=${{ width: `${(100 * Math.abs(value)) / most}%` }}></i>
         </span>

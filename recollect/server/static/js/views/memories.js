@@ -167,6 +167,13 @@ function counted(items) {
   };
 }
 
+// How many of the results are about the query, and how many only come nearest.
+const found = (total, good) =>
+  good >= total ? `${total === FOUND ? "the best " : ""}${count(total)} found`
+  : good ? `${count(good)} found, then the nearest`
+  : total ? "nothing fits; these are the nearest"
+  : "0 found";
+
 const isTyping = (event) =>
   /^(input|textarea|select)$/i.test(event.target.tagName) && event.target.type !== "checkbox";
 
@@ -216,8 +223,8 @@ export function Memories() {
         <h1>Memories</h1>
         ${total == null ? null : html`
           <span class="soft" role="status">
-            ${params.q && total === FOUND ? "the best " : ""}${count(total)}${" "}
-            ${params.q ? "found" : chosen.length ? "match" : ""}
+            ${params.q ? found(total, list.answer?.good ?? total) : count(total)}
+            ${!params.q && chosen.length ? " match" : ""}
           </span>
         `}
         <span class="push small faint keys">
@@ -377,8 +384,9 @@ function Listed({ list, params, id, at, selection }) {
       done=${list.done}
       more=${list.more}
       at=${at}
-      row=${(record) => html`
-        <div class=${`pick ${selection.has(record) ? "on" : ""}`}>
+      row=${(record, place) => html`
+        <div
+          class=${`pick ${selection.has(record) ? "on" : ""} ${place && place === list.answer?.good ? "rest" : ""}`}>
           <label>
             <input
               type="checkbox"

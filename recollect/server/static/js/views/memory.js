@@ -1,14 +1,14 @@
 // One memory: what it says, where it comes from, its history, and what one can do with it.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
-import { editable, typesOf } from "../kinds.js";
+import { agentOf, editable, typesOf } from "../kinds.js";
 import { nameOf } from "../projects.js";
 import { go, href } from "../route.js";
-import { plural, when } from "../format.js";
+import { plural, short, when } from "../format.js";
 import { Confirm, Dialog } from "../parts/dialog.js";
 import { Ago, Badge, Fresh, Kind, Segments, State } from "../parts/pieces.js";
 import { Choose, moveAll, projectOptions } from "../parts/selection.js";
-import { Empty, Shown, useData } from "../parts/states.js";
+import { Empty, Loading, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
 import { undo } from "../parts/undo.js";
 
@@ -32,7 +32,7 @@ export function Memory({ id, params }) {
   const state = useData(() => daemon.memory(id), id, ["memory", "summary"], isOf(id));
   const [dialog, open] = useState(null);
   const [tab, show] = useState("content");
-  if (state.error?.status === 404)
+  if (state.error && [400, 404].includes(state.error.status))
     return html`<${Gone} id=${id} params=${params} again=${state.again} />`;
   return html`
     <aside class="card panel" aria-label="One memory">
@@ -225,7 +225,7 @@ function Source({ id }) {
             <div class="turn" key=${event.event_id}>
               <div class="row-line">
                 <${Badge}>${event.kind.replace("_", " ")}<//>
-                <span class="small soft">${event.source.surface}</span>
+                <span class="small soft">${agentOf(event.source.surface)}</span>
                 <${Ago} at=${event.valid_time} />
               </div>
               <pre class="quote">${textOf(event.body)}</pre>
@@ -395,10 +395,11 @@ const Move = ({ record, close, again }) => html`
 function Gone({ id, params, again }) {
   const state = useData(() => daemon.history(id), id);
   const last = state.data?.versions[0];
+  if (!state.data && !state.error) return html`<${Loading} />`;
   return html`
     <aside class="card panel" aria-label="One memory">
       <header>
-        <h2>This memory is gone</h2>
+        <h2>${last ? "This memory is gone" : "There is no such memory"}</h2>
         <span class="push">
           <a class="button" href=${href("memories", "", params)}>Close</a>
         </span>
@@ -418,7 +419,13 @@ function Gone({ id, params, again }) {
           <button class="primary" onClick=${() => undo(last.op_id, again)}>
             Restore it
           </button>
-        ` : html`<p class="soft">No copy of it is kept.</p>`}
+        ` : html`
+          <p class="wrap">
+            No memory has the id <code>${short(id, 60)}</code>, and no copy of one is kept. The
+            address may be mistyped.
+          </p>
+          <p><a href=${href("memories")}>Show all memories</a></p>
+        `}
       </div>
     </aside>
   `;

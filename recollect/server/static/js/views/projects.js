@@ -2,6 +2,7 @@
 // matter and a map of them, commands that work, sessions.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
+import { agentOf } from "../kinds.js";
 import { projects } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { ago, count, plural, short, when } from "../format.js";
@@ -224,9 +225,9 @@ function Recent({ id }) {
             <li key=${one.session_id}>
               <div>
                 <a class="wrap" href=${href("sessions", one.session_id, { project: id })}>
-                  ${short(one.title, 120) || one.surface}
+                  ${short(one.title, 120) || agentOf(one.surface)}
                 </a>
-                <div class="small faint">${one.surface}, ${when(one.started_at)}</div>
+                <div class="small faint">${agentOf(one.surface)}, ${when(one.started_at)}</div>
               </div>
             </li>
           `)}

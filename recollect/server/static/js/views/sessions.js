@@ -2,7 +2,7 @@
 // was done and what came of it. Also the raw events, and every change to memories.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
-import { isSummary } from "../kinds.js";
+import { agentOf, isSummary } from "../kinds.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import {
@@ -113,13 +113,13 @@ const Line = ({ one, current, params }) => html`
       class="item"
       aria-current=${current ? "true" : null}
       href=${href("sessions", one.session_id, { ...params, namespace: one.namespace })}>
-      <span class="two-lines title">${one.title || one.surface}</span>
+      <span class="two-lines title">${one.title || agentOf(one.surface)}</span>
       <span class="row-line meta small faint">
         <span>${hour(one.started_at)}</span>
         ${["active", "failed"].includes(sessionState(one)) ? html`
           <${Badge} tone=${TONE[sessionState(one)]}>${sessionState(one)}<//>
         ` : null}
-        <span>${one.surface}</span>
+        <span>${agentOf(one.surface)}</span>
         <span>${nameOf(one.namespace)}</span>
         <span>${lasted(one)}</span>
       </span>
@@ -144,7 +144,7 @@ function One({ id, params }) {
           return html`
             <header>
               <${Badge} tone=${TONE[sessionState(session)]}>${sessionState(session)}<//>
-              <h2 class="wrap">${summary?.title || session.surface}</h2>
+              <h2 class="wrap">${session.title || agentOf(session.surface)}</h2>
               <a class="soft small" href=${href("projects", projectOf(session))}>
                 ${nameOf(session.namespace)}
               </a>
@@ -159,7 +159,7 @@ function One({ id, params }) {
             </header>
             <div class="body grid">
               <p class="small soft">
-                ${session.surface}, ${when(session.started_at)}, ${lasted(session)} ·${" "}
+                ${agentOf(session.surface)}, ${when(session.started_at)}, ${lasted(session)} ·${" "}
                 ${Object.entries(data.events)
                   .map(([kind, number]) => plural(number, EVENTS[kind] ?? kind))
                   .join(", ")}
@@ -171,7 +171,9 @@ function One({ id, params }) {
                   <${Points} items=${summary.facts} />
                 </div>
               ` : null}
-              ${checkpoint ? html`<${Stopped} checkpoint=${checkpoint} />` : null}
+              ${checkpoint ? html`
+                <${Stopped} checkpoint=${checkpoint} known=${said(summary)} />
+              ` : null}
               <div class="row-line">
                 <${Resume} id=${id} />
                 <a class="button" href=${href("memories", "", { session_id: id })}>Its memories</a>
@@ -207,21 +209,32 @@ const Points = ({ items }) =>
     </ul>
   ` : null;
 
-const Stopped = ({ checkpoint }) => html`
-  <div>
-    <h3>Where it stopped</h3>
-    <p class="wrap">${checkpoint.task}</p>
-    ${checkpoint.progress ? html`<p class="wrap soft">${checkpoint.progress}</p>` : null}
-    ${checkpoint.next_steps?.length ? html`
-      <h4 class="small soft">Next</h4>
-      <${Points} items=${checkpoint.next_steps} />
-    ` : null}
-    ${checkpoint.questions?.length ? html`
-      <h4 class="small soft">Open questions</h4>
-      <${Points} items=${checkpoint.questions} />
-    ` : null}
-  </div>
-`;
+// All that a summary says.
+const said = (summary) =>
+  summary ? [summary.title, summary.summary, ...(summary.facts ?? [])].join("\n") : "";
+
+// Where it stopped, without what the summary above says.
+function Stopped({ checkpoint, known }) {
+  const fresh = (texts) => texts.filter((text) => text && !known.includes(text));
+  const told = fresh([checkpoint.task, checkpoint.progress]);
+  const next = fresh(checkpoint.next_steps ?? []);
+  const questions = fresh(checkpoint.questions ?? []);
+  if (known && !next.length && !questions.length) return null;
+  return html`
+    <div>
+      <h3>Where it stopped</h3>
+      ${known ? null : told.map((text) => html`<p class="wrap" key=${text}>${text}</p>`)}
+      ${next.length ? html`
+        <h4 class="small soft">Next</h4>
+        <${Points} items=${next} />
+      ` : null}
+      ${questions.length ? html`
+        <h4 class="small soft">Open questions</h4>
+        <${Points} items=${questions} />
+      ` : null}
+    </div>
+  `;
+}
 
 function Resume({ id }) {
   const [text, set] = useState(null);

@@ -2,10 +2,13 @@
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { bytes, count, plural, when } from "../format.js";
+import { projects } from "../projects.js";
 import { Ago, Badge } from "../parts/pieces.js";
 import { Export, Import, Jobs, Plugins } from "../parts/background.js";
 import { Card, Empty, Section, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
+
+const NARROW = matchMedia("(max-width: 720px)"); // there the list of settings is very long
 
 export const Settings = () => html`
   <div>
@@ -226,6 +229,7 @@ function Storage() {
   const clear = async () => {
     try {
       await daemon.removeSample();
+      projects.value = projects.value.filter((one) => !isSample(one));
       toast("The sample project was removed.");
     } catch (error) {
       toastError(error);
@@ -265,13 +269,18 @@ function Storage() {
           </dl>
           <div class="row-line">
             <button onClick=${make}>Back up now</button>
-            <button onClick=${clear}>Remove the sample project</button>
+            ${projects.value.some(isSample) ? html`
+              <button onClick=${clear}>Remove the sample project</button>
+            ` : null}
           </div>
         </div>
       `}
     <//>
   `;
 }
+
+const isSample = (one) =>
+  one.name === "sample" && one.records > 0 && one.marks.some(({ value }) => value.endsWith("/sample"));
 
 // A list is compared and shown by its items; what stands between backticks is code.
 const shown = (value) => (Array.isArray(value) ? value.join(", ") : String(value));
@@ -281,13 +290,13 @@ const withCode = (text) =>
 function All() {
   const state = useData(daemon.settings, "");
   return html`
-    <section class="card" aria-label="All settings">
-      <header>
+    <details class="card" open=${!NARROW.matches}>
+      <summary>
         <h2>All settings</h2>
         <span class="push small soft">
           Change one: <code>recollect settings set NAME VALUE</code>
         </span>
-      </header>
+      </summary>
       <${Shown} state=${state}>
         ${(data) => html`
           <div class="table">
@@ -324,6 +333,6 @@ function All() {
           </div>
         `}
       <//>
-    </section>
+    </details>
   `;
 }

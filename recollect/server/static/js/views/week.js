@@ -3,6 +3,7 @@
 import * as daemon from "../daemon.js";
 import { html, useEffect, useState } from "../html.js";
 import { feed } from "../live.js";
+import { agentOf } from "../kinds.js";
 import { nameOf, namespaceOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { ago, count, plural, sessionState, short } from "../format.js";
@@ -112,7 +113,7 @@ function Health({ week, span }) {
             ${heard.length
               ? `. Last heard: ${heard
                   .slice(0, 3)
-                  .map(([name, at]) => `${name} ${ago(at)}`)
+                  .map(([name, at]) => `${agentOf(name)} ${ago(at)}`)
                   .join(", ")}.`
               : ". No agent was heard yet."}
           </span>
@@ -121,7 +122,8 @@ function Health({ week, span }) {
           <i class="dot"></i>
           <span>
             ${week
-              ? `${plural(week.tokens, "token")} in ${plural(week.briefs, "brief")} ${span}. `
+              ? `Agents were told ${plural(week.tokens, "token")} ${span}, ` +
+                `in ${plural(week.briefs, "look-up")}. `
               : ""}
             ${!provider || provider === "none"
               ? "No language model is called; nothing is spent."
@@ -130,6 +132,17 @@ function Health({ week, span }) {
           </span>
         </p>
         <${Stale} />
+        ${week?.waiting.length ? html`
+          <p>
+            <i class="dot warn"></i>
+            <span>
+              <a href=${href("beliefs", "", { show: "waiting" })}>
+                ${plural(week.waiting.length, "belief")}
+              </a>
+              ${" "}${week.waiting.length === 1 ? "waits" : "wait"} for your decision.
+            </span>
+          </p>
+        ` : null}
       </div>
     </div>
   `;
@@ -174,18 +187,6 @@ function Learned({ data, again, span }) {
   };
   return html`
     <div class="grid">
-      ${data.waiting.length ? html`
-        <${BeliefGroup}
-          name="Waiting for you"
-          note=${html`
-            <a href=${href("beliefs", "", { show: "waiting" })}>${count(data.waiting.length)}</a>
-          `}
-          items=${data.waiting}
-          few=${3}
-          mixed
-          ...${shared}
-        />
-      ` : null}
       ${changed.map(([namespace, items]) => html`
         <${BeliefGroup}
           key=${namespace}
@@ -197,6 +198,18 @@ function Learned({ data, again, span }) {
         />
       `)}
       ${changed.length ? null : html`<section class="card"><${Nothing} span=${span} /></section>`}
+      ${data.waiting.length ? html`
+        <${BeliefGroup}
+          name="Waiting for you"
+          note=${html`
+            <a href=${href("beliefs", "", { show: "waiting" })}>${count(data.waiting.length)}</a>
+          `}
+          items=${data.waiting}
+          few=${2}
+          mixed
+          ...${shared}
+        />
+      ` : null}
     </div>
   `;
 }
@@ -319,7 +332,7 @@ function Live() {
 
 const WORDS = {
   event: (data) => [
-    `${data.host ?? ""} ${String(data.kind ?? "event").replace("_", " ")}`,
+    `${agentOf(data.host ?? "")} ${String(data.kind ?? "event").replace("_", " ")}`,
     data.preview ?? data.session_id,
     href("sessions", data.session_id, { namespace: data.namespace }),
   ],
@@ -429,10 +442,10 @@ function Active() {
             href=${href("sessions", one.session_id, { namespace: one.namespace })}>
             <span class="top">
               <i class="dot good"></i>
-              <span class="title clip">${one.title || one.surface}</span>
+              <span class="title clip">${one.title || agentOf(one.surface)}</span>
               <span class="faint small">${ago(one.last_event_at)}</span>
             </span>
-            <span class="small faint">${one.surface} in ${nameOf(one.namespace)}</span>
+            <span class="small faint">${agentOf(one.surface)} in ${nameOf(one.namespace)}</span>
           </a>
         </li>
       `)}

@@ -16,7 +16,7 @@ from recollect.extract.interface import (
     ProcedureClaim,
     RelationClaim,
 )
-from recollect.reconcile import knowledge
+from recollect.reconcile import graph_claims
 from recollect.reconcile.plan import apply
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.stored import put_graph
@@ -41,7 +41,7 @@ class Learned:
         self.dropped: list[str] = []
 
     def __call__(self, *claims: Claim, turns: dict[str, str] | None = None) -> list[Operation]:
-        plan = knowledge.learn(self.store.graph, NAMESPACE, claims, self.clock.now(), turns)
+        plan = graph_claims.learn(self.store.graph, NAMESPACE, claims, self.clock.now(), turns)
         self.dropped = [one.reason for one in plan.dropped]
         self.clock.advance(seconds=1)
         return self.store.transaction(lambda tx: apply(tx, plan, "ada"))
@@ -188,7 +188,7 @@ def test_the_gate_names_its_reason(learned: Learned, claim: Claim, reason: str) 
 
 def test_a_batch_can_only_make_so_many_things(learned: Learned) -> None:
     learned(*(fact(f"noise{number}x", "port", str(8000 + number)) for number in range(300)))
-    assert len(learned.names()) == knowledge.MOST_ENTITIES
+    assert len(learned.names()) == graph_claims.MOST_ENTITIES
     assert "too many new things in one batch" in learned.dropped
 
 

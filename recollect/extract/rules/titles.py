@@ -1,0 +1,182 @@
+"""Titles of notes: which sentence says what a turn came to, alone and uncut.
+
+In: ranked sentences, or what was asked for. Out: a title, empty where none is good enough.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from recollect.core.tuning import NOTE_MAKING
+from recollect.extract.normalised_text import content_words, names, normalised
+from recollect.extract.rules import patterns
+from recollect.extract.rules.prose import capitalised, is_whole, shortened, with_short_paths
+from recollect.extract.rules.sentence_ranker import RankedSentence, narrates
+
+_FIXED = "Fixed: "
+
+# A heading's first word, before what it heads.
+_LABEL = re.compile(
+    r"^(?:plan|summary|change|solution|fix|bug|issue|test|code change|title|result)"
+    r"(?: \((?-i:[A-Z]+)\))?:\s+(?=(?:\S+\s+){2})",
+    re.IGNORECASE,
+)
+_OF_ONESELF = re.compile(
+    r"(?:i'm|i am|i'll|i'd|i was|my|i (?:also )?(?:see|saw|think|thought|need|can|can't|could|will|"
+    r"believe|understand|assumed?|want|should|would|don't|didn't|noticed?|realized?|know|guess|hope|"
+    r"suggest|recommend|found|have|haven't))\b|\*",
+    re.IGNORECASE,
+)
+# It only leads to what follows, or says of something unnamed what it does.
+_NO_TITLE = re.compile(
+    r"\A(?:(?i:.{0,200}\b(?:here(?:'s| is| are)|below|as follows|the following)\b|"
+    r"now (?:correctly |also |always |only )?[a-z]+s\b)|"
+    r"(?:Verifi|Check|Test|Use|Return|Create|Read|Assert|Ensure|Run|Call|Set|Show|Print|Cover|Fall|"
+    r"Require|Handle|Take|Make|Get|Include|Document|Store|Find|Add|Keep|Detect|Scan|Fetch|Trigger|"
+    r"List|Copi|Write|Remove|Validate|Wrap|Extract|Parse|Load|Save|Send|Build|Allow|Prevent|Support|"
+    r"Skip|Exit|Satisfi|Move|Update|Replace|Select|Clear)(?:s|es)\b|"
+    r"(?:Before|After|Pros|Cons|Note|Example|Title|Effort|Step \d+): |"
+    r"[^-—–]{1,40}+(?<= )[-—–] "
+    r"(?:Verifies|Checks|Tests|Uses|Returns|Creates|Reads|Asserts|Ensures)\b)"
+)
+# What may stand before a sentence and is no part of it: a commit's number, "Yes, ", "However, ".
+LEAD = re.compile(
+    r"^(?:[0-9a-f]{7,40}\b[\s:—–-]*|based on [^,]{3,60}, |(?:yes|no)(?:,| [—–-]) |"
+    r"(?:however|but|so|also|finally|overall),? )+",
+    re.IGNORECASE,
+)
+# Headings that say no more than that something follows.
+SAYS_LITTLE = re.compile(
+    r"(?:the |key |main |code |what |files? |test |final |full |new )*"
+    r"(?:changes?|findings?|summary|details|results?|notes?|overview|points?|i did|was done|"
+    r"changed|added|modified|implementation|how it works|analysis|solution|fix(?:es)?|answer|"
+    r"explanation|review|example|behaviou?r|features?|tests?)\b.{0,12}$",
+    re.IGNORECASE,
+)
+_AT_LINE = re.compile(r"lines? \d", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"(?:if|when|once|should|in case|since|because|otherwise|next time|given|while|although|as|"
+    r"after|until|unless)\b",
+    re.IGNORECASE,
+)
+# What is to be done, or offered.
+OFFERS = re.compile(
+    r"\b(?:would|could|might|should|try|needs? to|(?:has|have) to|next (?:time|run))\b",
+    re.IGNORECASE,
+)
+_JOINS = re.compile(r"(?:but|and|or|so|also|then|(?:even )?though|although)\b", re.IGNORECASE)
+_OFFERED = re.compile(
+    r"(?:option|approach|alternative|variant|(?:fix )?suggestion|suggested fix) ?\w?\b",
+    re.IGNORECASE,
+)
+_LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*\b| ?\(lines? [\d, -]+\)")
+
+
+def best_title(
+    kept: Sequence[RankedSentence], project: str, order: str = "", *, leaning: bool = False
+) -> str:
+    """The best sentence that stands alone and is not cut off anywhere. Where it is a poor title:
+    the order that was given, or the heading above it that says what was done. `leaning`: it may
+    depend on the sentence before it."""
+    titles = _titles(kept, project, leaning=leaning)
+    one, title = next(titles, (None, ""))
+    if one is None or one.title >= (
+        NOTE_MAKING.good_item if one.sentence.listed else NOTE_MAKING.good_title
+    ):
+        return title or order
+    return order or _done_heading(one.sentence.heading, project) or title
+
+
+def _titles(
+    kept: Sequence[RankedSentence], project: str, *, leaning: bool
+) -> Iterator[tuple[RankedSentence, str]]:
+    """The sentences that can be a title, best first; what was done before how it was or is."""
+
+    def worth(one: RankedSentence) -> float:
+        return one.keep * one.title * (2 if patterns.DONE_FIRST.match(one.text) else 1)
+
+    for one in sorted(kept, key=worth, reverse=True):
+        if leads_in(one.text) or _OFFERED.match(one.text) or patterns.UNSURE.search(one.text):
+            continue
+        title = as_title(one.text, project)
+        if len(content_words(title)) < 2 + (not names(title)) or not is_whole(title):
+            continue
+        if is_talk(title) or any(bad.match(title) for bad in (_AT_LINE, _CONDITION, _NO_TITLE)):
+            continue
+        if OFFERS.search(title) or (
+            one.sentence.is_heading and not patterns.DONE_FIRST.match(title)
+        ):
+            continue
+        leans = patterns.LEANS.match(title) or _JOINS.match(title)
+        if bool(leans) == leaning and (not leans or len(names(title)) > 1):
+            yield one, title
+
+
+def title_of_part(kept: Sequence[RankedSentence], project: str, file: str = "") -> str:
+    """The best sentence that says what something unnamed does, with the file that was written, or
+    the heading above it: "cache.py: Keeps the rows for a minute"."""
+    for one in sorted(kept, key=lambda one: one.keep, reverse=True):
+        title = as_title(one.text, project)
+        what = os.path.basename(file) or (
+            one.sentence.heading if heads(one.sentence.heading, "") else ""
+        )
+        talks = is_talk(title) or leads_in(one.text) or OFFERS.search(title)
+        if what and _NO_TITLE.match(title) and not talks and len(content_words(title)) >= 4:
+            return as_title(f"{what}: {title}", project)
+    return ""
+
+
+def _done_heading(heading: str, project: str) -> str:
+    title = as_title(heading, project) if patterns.DONE_FIRST.match(heading) else ""
+    return title if len(content_words(title)) >= 3 else ""
+
+
+def stated_order(asked: str, project: str) -> str:
+    """What was asked for, if it says enough and is an order. Of something wrong that was reported:
+    that it was fixed."""
+    remark = patterns.NO_ORDER.search(asked) or narrates(asked)
+    if remark or asked.endswith("…") or len(content_words(asked)) < 4:
+        return ""
+    title = as_title(asked, project)
+    if patterns.PROBLEM.search(asked):
+        return _FIXED + title if len(content_words(title)) >= NOTE_MAKING.title_words else ""
+    return title if patterns.ORDER.match(asked) else ""
+
+
+def order(asked: str) -> str:
+    """What somebody wanted done, without the polite part; empty when it does not stand alone."""
+    polite = patterns.ORDER.match(asked)
+    bare = asked[polite.end() :].rstrip(" ?") if polite else ""
+    leans = {"it", "this", "that", "them", "these", "those"} & set(bare.lower().split()[1:3])
+    return "" if leans or len(content_words(bare)) < 4 else bare
+
+
+def as_title(text: str, project: str) -> str:
+    """A sentence as a title: without who did it, line numbers and far paths; empty when it is too
+    long and cannot be ended earlier."""
+    text = _LABEL.sub("", LEAD.sub("", text))
+    bare = patterns.WHO_DID.sub("", text)
+    text = bare if patterns.DONE_FIRST.match(text) else text
+    text = _LINE_NUMBERS.sub("", with_short_paths(text, project)).rstrip(" :")
+    text = capitalised(text)
+    return shortened(text, NOTE_MAKING.title_chars) or shortened(
+        text.partition(" — ")[2], NOTE_MAKING.title_chars
+    )
+
+
+def heads(heading: str, title: str) -> bool:
+    few = 0 < len(content_words(heading)) <= NOTE_MAKING.heading_words
+    says = not is_talk(heading) and not SAYS_LITTLE.match(heading)
+    return few and says and normalised(heading) not in normalised(title)
+
+
+def leads_in(text: str) -> bool:
+    """The words before a list or a piece of code, which say nothing without it."""
+    return text.endswith(":") and len(content_words(text)) < 6
+
+
+def is_talk(text: str) -> bool:
+    """Whether a sentence is about the conversation, not about the work."""
+    if patterns.DONE_FIRST.match(text):
+        return False
+    return _OF_ONESELF.match(text) is not None or patterns.CHATTER.match(text) is not None
