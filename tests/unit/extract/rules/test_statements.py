@@ -139,7 +139,7 @@ def test_five_rules_of_one_prompt_are_all_kept() -> None:
     rules = [
         "Always run make lint before a commit.",
         "From now on we use pnpm, not npm.",
-        "Never log the token.",
+        "Never commit the build folder.",
         "Always write migrations by hand.",
         "From now on every endpoint has a rate limit.",
     ]
