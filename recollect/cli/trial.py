@@ -168,6 +168,10 @@ def _log_file(path: str | None) -> Iterator[TextIO | None]:
         yield file
 
 
+# Windows has no SIGHUP.
+_ENDING = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
+
+
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """SIGTERM and a closed terminal end it as Ctrl-C does, so that the temporary home goes."""
@@ -175,7 +179,7 @@ def _ended_by_signals() -> Iterator[None]:
     def end(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, end) for number in _ENDING}
     try:
         yield
     finally:
