@@ -86,7 +86,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_context",
         "The memories that matter for a task, within a token budget; without query, for a start.",
-        {"query": _TEXT, "token_budget": _number(1200)},
+        {"query": _TEXT, "token_budget": _number(2000)},
         fenced=True,
     ),
     Tool(

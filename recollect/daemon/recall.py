@@ -109,6 +109,7 @@ class RecallParts:
             "state": self._backfill.state if self._backfill else "off",
             "model": self.index_cache.model,
             "loaded": self.embedder is not None and self.embedder.ready,
+            "dimensions": self.embedder.dimensions if self.embedder else 0,
             "problem": self._backfill.problem if self._backfill else "",
             "set_aside": dict(self._backfill.aside) if self._backfill else {},
             "memories": stats.records,

@@ -14,6 +14,9 @@ from recollect.core.values import Author, Body, ChatMessage, EventKind, MessageB
 SignalName = Literal["session-start", "session-end", "compaction", "stop"]
 Wants = Literal["session-start", "prompt", "tool"]
 
+# Reasons for the end of a session that Copilot CLI, Cursor and others name.
+_FAILURES = frozenset({"error", "failed", "failure", "crash", "crashed", "timeout"})
+
 
 @dataclass(frozen=True)
 class Payload:
@@ -79,6 +82,11 @@ class Capture:
     transcript: str | None = None
     prompt_file: str | None = None
     damaged: bool = False
+
+    @property
+    def session_failed(self) -> bool:
+        """Whether the host says that the session ended by a failure."""
+        return self.signal == "session-end" and self.reason.casefold() in _FAILURES
 
     @property
     def dedupe_key(self) -> str | None:

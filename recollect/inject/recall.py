@@ -36,7 +36,7 @@ from recollect.reconcile.related_beliefs import cosine
 
 log = logging.getLogger(__name__)
 
-LIMIT_MS = 500  # then the prompt goes on without memory: the hook's own limit is 2 s (H02)
+LIMIT_MS = 500  # then the prompt goes on without memory: the hook's own limit is 1 s
 PLACE_TOKENS = 100
 PAST_TOKENS = 4  # a question about the past may take so many times the budget of a prompt
 _HEADS = "\n".join(render.HEADS.values())

@@ -89,7 +89,9 @@ def _record(record: Record, stale: str, *, quoted: bool) -> tuple[str, ...]:
     end = _freshness(record, stale) + f" [{short_id(record.record_id)}]"
     if record.traits.is_turn:
         answer = shortened(one_line(record.summary), QUOTE_CHARS)
-        asked = f'- {day} asked: "{shortened(title, NOTE_CHARS)}"'
+        # A turn without a prompt has the words of the answer as its title.
+        verb = "answered" if record.author == "assistant" and not answer else "asked"
+        asked = f'- {day} {verb}: "{shortened(title, NOTE_CHARS)}"'
         long = f'{asked}; answered: "{answer}"{end}' if answer else f"{asked}{end}"
         return (long, f"{asked}{end}")
     short = f"- {day} {title}{end}"

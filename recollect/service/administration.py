@@ -45,7 +45,8 @@ class ProjectChange(Value, frozen=True, kw_only=True):
 
 
 class EmbeddingStats(Value, frozen=True, kw_only=True):
-    """`set_aside`: ids of memories that could not be embedded, with the reason. They count as
+    """`coverage`: the share of memories that have a vector. `dimensions`: of a vector; 0 without a
+    model. `set_aside`: ids of memories that could not be embedded, with the reason. They count as
     missing and are tried again after a restart."""
 
     state: str
@@ -54,6 +55,9 @@ class EmbeddingStats(Value, frozen=True, kw_only=True):
     memories: int
     embedded: int
     missing: int
+    coverage: float
+    dimensions: int
+    provider: str
     set_aside: dict[str, str]
 
 
@@ -102,6 +106,9 @@ def embedding_stats(runtime: ServiceRuntime) -> EmbeddingStats:
         memories=memories,
         embedded=embedded,
         missing=max(0, memories - embedded),
+        coverage=round(min(1.0, embedded / memories), 4) if memories else 1.0,
+        dimensions=int(health.get("dimensions", 0)),
+        provider="local",
         set_aside=dict(health.get("set_aside", {})),
     )
 
@@ -126,7 +133,7 @@ def _without_secret(name: str, value: Any) -> Any:
 
 def _global_line(runtime: ServiceRuntime) -> ProjectLine:
     everywhere = projects.namespace(runtime.actor)
-    stats = runtime.store.upkeep.stats(everywhere)
+    stats = runtime.store.upkeep.totals(everywhere)
     return ProjectLine(
         project_id="",
         name="global",
@@ -142,7 +149,7 @@ def _global_line(runtime: ServiceRuntime) -> ProjectLine:
 
 def _line(runtime: ServiceRuntime, info: ProjectInfo, names: dict[str, str]) -> ProjectLine:
     namespace = projects.namespace(runtime.actor, info.project_id)
-    stats = runtime.store.upkeep.stats(namespace)
+    stats = runtime.store.upkeep.totals(namespace)
     return ProjectLine(
         project_id=info.project_id,
         name=names[info.project_id],

@@ -74,10 +74,9 @@ def _search_by_meaning(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 def _embedding_stats(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     found = administration.embedding_stats(runtime)
-    share = 100 * found.embedded // found.memories if found.memories else 100
     text = (
-        f"{found.embedded} of {found.memories} memories ({share} %) have vectors of "
-        f"{found.model or 'no model yet'}; embedding is {found.state}."
+        f"{found.embedded} of {found.memories} memories ({100 * found.coverage:.0f} %) have "
+        f"vectors of {found.model or 'no model yet'}; embedding is {found.state}."
     )
     return f"{text} {found.problem}".strip()
 
@@ -231,7 +230,7 @@ def _entity(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
         memories = tuple(one for one in answer.memories if _allowed_record(runtime, one))
         entities = tuple(_without_private(one) for one in answer.entities)
         answer = msgspec.structs.replace(answer, memories=memories, entities=entities)
-    return _allowed_text(runtime, entity_text(answer))
+    return _allowed_text(runtime, entity_text(answer)) or f"{asked.name}: {SENSITIVE}"
 
 
 def _without_private(one: graph.EntityDetail) -> graph.EntityDetail:

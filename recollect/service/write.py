@@ -43,7 +43,7 @@ from recollect.service.scope import (
 )
 from recollect.store.interface import with_content
 
-Content = Annotated[str, Meta(max_length=50_000)]
+Content = Annotated[str, Meta(max_length=100_000)]
 Facts = Annotated[tuple[FactText, ...], Meta(max_length=50)]
 Concepts = Annotated[tuple[Concept, ...], Meta(max_length=20)]
 Files = Annotated[tuple[FilePath, ...], Meta(max_length=50)]
@@ -111,7 +111,7 @@ class NewSummary(Scope, frozen=True, kw_only=True):
 class NewNote(Scope, frozen=True, kw_only=True):
     """A short note: just text."""
 
-    text: Annotated[str, Meta(min_length=1, max_length=50_000)]
+    text: Annotated[str, Meta(min_length=1, max_length=100_000)]
     concepts: Concepts = ()
     files: Files = ()
     session_id: Name | None = None

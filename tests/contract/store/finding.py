@@ -25,6 +25,14 @@ class SearchContract:
         for word in ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot"):
             assert [hit.record for hit in store.records.search([NAMESPACE], word, 5)] == [one]
 
+    def test_a_word_of_the_title_counts_more_than_one_of_the_detail(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        titled = store.records.put([record("alpha", detail="bravo")])[0]
+        clock.advance(seconds=1)  # of equal scores the newer one is first
+        store.records.put([record("bravo", detail="alpha")])
+        assert store.records.search([NAMESPACE], "alpha", 5)[0].record == titled
+
     def test_an_empty_query_finds_nothing(self, store: Store) -> None:
         store.records.put([record()])
         for query in ("", "   \n", "\x00"):

@@ -55,6 +55,12 @@ def test_what_is_no_file_neither_hangs_nor_is_read(tmp_path: pathlib.Path) -> No
     assert here(tmp_path).off
 
 
+def test_a_directory_with_a_name_too_long_to_exist_keeps_nothing_out(
+    tmp_path: pathlib.Path,
+) -> None:
+    assert here(tmp_path / ("x" * 300)) == keepout_rules.DirectoryRules()
+
+
 def test_unknown_keys_are_said_and_the_rest_counts(tmp_path: pathlib.Path) -> None:
     (tmp_path / ".recollect.toml").write_text('capture = true\ncommand = "rm -rf /"\n')
     found = here(tmp_path)

@@ -66,6 +66,25 @@ def test_a_failing_model_is_asked_again_later(
     worker.close()
 
 
+class Broken(Failing):
+    def embed(self, texts: Sequence[str], *, timeout: float | None = None) -> NDArray[np.float32]:
+        self.calls += 1
+        raise RuntimeError("broken")
+
+
+def test_five_failures_in_a_row_open_the_breaker(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backfill, "PAUSE_S", 0.01)
+    store.records.put([record("memory")])
+    embedder = Broken(0)
+    worker = Backfill(store, embedder, lambda records, rows: None)  # type: ignore[arg-type]
+    worker.start()
+    wait_until(lambda: worker.state == "open")
+    assert embedder.calls == 5
+    worker.close()
+
+
 def test_vectors_of_another_model_are_made_anew(store: SqliteStore) -> None:
     from tests.make import vector
 

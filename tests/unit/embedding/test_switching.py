@@ -32,7 +32,8 @@ def test_switching_embeds_anew_while_search_goes_on(tmp_path: pathlib.Path) -> N
     for title in NOTES:
         before.client.ask("POST", "/api/observations", {"title": title})
     before.embed()
-    assert before.client.get("/api/embeddings/stats")["embedded"] == 3
+    stats = before.client.get("/api/embeddings/stats")
+    assert (stats["embedded"], stats["coverage"], stats["dimensions"]) == (3, 1.0, 384)
     before.close()
 
     home = opened(tmp_path, weights.MULTILINGUAL)

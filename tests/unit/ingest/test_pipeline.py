@@ -423,14 +423,17 @@ def test_nothing_is_shown_where_nothing_was_injected(pipeline: Pipeline) -> None
     assert send(pipeline, frame("claude-code", "UserPromptSubmit", PROMPT)).stdout == b""
 
 
-def test_the_end_of_a_session_closes_it(pipeline: Pipeline, store: SqliteStore) -> None:
+@pytest.mark.parametrize(
+    ("reason", "status"), [("other", "completed"), ("error", "failed"), ("timeout", "failed")]
+)
+def test_the_end_of_a_session_closes_it(
+    pipeline: Pipeline, store: SqliteStore, reason: str, status: str
+) -> None:
     send(pipeline, frame("claude-code", "UserPromptSubmit", PROMPT))
-    send(
-        pipeline,
-        frame("claude-code", "SessionEnd", {"session_id": "s", "cwd": "/", "reason": "other"}),
-    )
+    ended = {"session_id": "s", "cwd": "/", "reason": reason}
+    send(pipeline, frame("claude-code", "SessionEnd", ended))
     session = store.sessions.get("/actor/ada/", "s")
-    assert session is not None and session.status == "completed"
+    assert session is not None and session.status == status
 
 
 def test_a_body_above_the_cap_is_refused_by_the_api(pipeline: Pipeline) -> None:

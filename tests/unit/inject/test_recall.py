@@ -421,6 +421,15 @@ def test_a_turn_is_told_to_a_question_about_the_past_and_not_to_a_task(setup: Se
     assert 'answered: "The queue resends."' in recalled.context
 
 
+def test_a_turn_without_a_prompt_is_not_told_as_what_the_user_asked(setup: Setup) -> None:
+    setup.memories.add([episode("The orders arrive twice in the warehouse.", author="assistant")])
+    setup.settle()
+    told = setup.ask(
+        "what did we find out about orders that arrive twice in the warehouse?"
+    ).context
+    assert 'answered: "The orders arrive twice in the warehouse."' in told and "asked" not in told
+
+
 def test_injected_words_that_an_agent_repeats_are_not_captured(setup: Setup) -> None:
     setup.memories.add([note("Retries of the billing API are capped at five, with backoff")])
     setup.settle()

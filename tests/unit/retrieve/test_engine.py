@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from recollect.core.tuning import Floor, SearchWeights
@@ -142,6 +143,16 @@ def test_rank_fusion_is_selectable() -> None:
     ranked = engine.search("retry storm", ["n"], fusion="rrf", floor=False)
     assert {ranked.results[0].id, ranked.results[1].id} == {"retry", "deploy"}
     assert ranked.results[0].score <= 2 / 61
+
+
+def test_what_the_graph_leads_to_gains_two_hundredths_in_rank_fusion() -> None:
+    engine = SearchEngine(Fixed(retry=0))
+    engine.add("n", [Document(id="retry", text="retry storm", vectors=axis(0)[None])])
+    scores = [
+        engine.search("retry", ["n"], fusion="rrf", floor=False, reached=reached).results[0].score
+        for reached in (None, {"retry": 0.5})
+    ]
+    assert scores == pytest.approx([2 / 61, 2 / 61 + 0.02 * 0.5])
 
 
 def test_large_store_finds_the_needle_among_many() -> None:

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from recollect.core.kinds import KnowledgeType
 from recollect.retrieve.start_ranking import rank_for_start
 from tests.make import NOON, record
 
@@ -49,6 +50,12 @@ def test_knowledge_comes_before_raw_episodes_and_likeness_counts() -> None:
     assert titles(list(rank_for_start(made, NOON)))[0] == "rule"
     likeness = {made[0].record_id: 1.0}
     assert titles(list(rank_for_start(made, NOON, likeness)))[0] == "episode"
+
+
+def test_the_type_of_a_belief_decides_between_equals() -> None:
+    ranked: list[KnowledgeType] = ["constraint", "decision", "heuristic", "rejected"]
+    made = [record(name, kind="knowledge", knowledge_type=name) for name in reversed(ranked)]
+    assert titles(list(rank_for_start(made, NOON))) == ranked
 
 
 def test_equals_are_in_a_fixed_order() -> None:
