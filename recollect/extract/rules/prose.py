@@ -100,11 +100,6 @@ def placed_sentences(text: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
-def list_sentences(text: str) -> frozenset[str]:
-    """The sentences in lists and headings, which are details."""
-    return frozenset(one.text for one in placed_sentences(text) if one.listed or one.is_heading)
-
-
 def _prose(text: str) -> Iterator[str]:
     for line in _FENCE.sub("\n", text[:MOST_CHARS]).splitlines():
         line = line.strip()
