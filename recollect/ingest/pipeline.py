@@ -333,15 +333,34 @@ class Pipeline:
             for listener in self.listeners:
                 listener(notice)
 
-    def _turn_began(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
-        """When the turn that ended at this time began, if known."""
+    def _stored_before(
+        self, mine: "_EventKey", parts: tuple[str, str, str, str, str], draft: EventDraft
+    ) -> bool:
+        """Whether a prompt that comes with every event of its turn was stored by a daemon that is
+        gone, and its key with it: only until this one has stored a prompt of the session."""
+        host, namespace, session_id, *_ = parts
+        mark = "\0".join((host, namespace, session_id, "prompt_file"))
+        if draft.kind != "prompt" or self._keys.first(mark, mine) is not mine:
+            return False
+        body = self._scrubbed_body(draft.body, draft.kind, session_id)
+        if all(one.body != body for one in self._prompts(namespace, session_id)[:1]):
+            return False
+        self._keys.forget(mark)
+        return True
+
+    def _prompts(self, namespace: str, session_id: str) -> list[Event]:
+        """The last prompts of a session, newest first."""
         try:
-            prompts = self._store.events.page(
+            page = self._store.events.page(
                 namespace, session_id=session_id, kind="prompt", limit=_PROMPTS_SEARCHED
             )
         except errors.DamagedRow:
-            return None  # a damaged old row must not block new events
-        times = (stored.event.valid_time for stored in prompts.items)
+            return []  # a damaged old row must not block new events
+        return [stored.event for stored in page.items]
+
+    def _turn_began(self, namespace: str, session_id: str, before: datetime) -> datetime | None:
+        """When the turn that ended at this time began, if known."""
+        times = (prompt.valid_time for prompt in self._prompts(namespace, session_id))
         return next((time for time in times if time <= before), None)
 
     def _with_transcript(
@@ -378,6 +397,9 @@ class Pipeline:
             first = self._keys.first(key, mine, frame.mono_ns / 1e9, draft.dedupe_seconds)
             if first.ulid != frame.ulid:
                 self._counters.count("repeats")
+            elif captured.prompt_file and self._stored_before(mine, parts, draft):
+                self._keys.forget(key)
+                continue
             elif first is mine and captured.signal in ("session-start", "session-end"):
                 self._keys.forget(self._signals.passed(session_id, captured.signal, key))
             yield draft, first

@@ -133,7 +133,7 @@ def _without_secret(name: str, value: Any) -> Any:
 
 def _global_line(runtime: ServiceRuntime) -> ProjectLine:
     everywhere = projects.namespace(runtime.actor)
-    stats = runtime.store.upkeep.stats(everywhere)
+    stats = runtime.store.upkeep.totals(everywhere)
     return ProjectLine(
         project_id="",
         name="global",
@@ -149,7 +149,7 @@ def _global_line(runtime: ServiceRuntime) -> ProjectLine:
 
 def _line(runtime: ServiceRuntime, info: ProjectInfo, names: dict[str, str]) -> ProjectLine:
     namespace = projects.namespace(runtime.actor, info.project_id)
-    stats = runtime.store.upkeep.stats(namespace)
+    stats = runtime.store.upkeep.totals(namespace)
     return ProjectLine(
         project_id=info.project_id,
         name=names[info.project_id],

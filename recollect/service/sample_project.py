@@ -72,7 +72,7 @@ def add(runtime: ServiceRuntime) -> SampleProject:
         ),
     )
     namespace = runtime.namespaces.of(place)
-    return SampleProject(project=FOLDER, memories=runtime.store.upkeep.stats(namespace).records)
+    return SampleProject(project=FOLDER, memories=runtime.store.upkeep.totals(namespace).records)
 
 
 def remove(runtime: ServiceRuntime) -> SampleProject:

@@ -1,7 +1,7 @@
 """How long the dashboard takes with many memories, beside a hundred, in one run.
 
 In: how many. Out: milliseconds until a view can be used, of both, alternating; `make bench` prints
-them for 50,000. The stores are filled directly, without vectors: the page is what is measured.
+them for 100,000. The stores are filled directly, without vectors: the page is what is measured.
 """
 
 import pathlib
@@ -12,6 +12,7 @@ import time
 
 from playwright.sync_api import Browser, Page
 
+from recollect.client import Client
 from recollect.core import projects
 from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
@@ -21,8 +22,17 @@ from tests.fakes.daemons import RealDaemon, real_daemon
 from tests.make import record
 
 FEW = 100
+INDEXED_S = 300.0
 BATCH = 1000
+BELIEVED = 50  # one in so many is a belief
 ROUNDS = 7
+# Views, the last one with a search, and what each shows when its data is there.
+SHOWN = {
+    "week": "section[aria-label='Told to agents']",
+    "beliefs": ".beliefs",
+    "projects": ".tile",
+    "memories": ".virtual [role=listitem]",
+}
 
 
 def fill(home: pathlib.Path, memories: int) -> None:
@@ -33,6 +43,7 @@ def fill(home: pathlib.Path, memories: int) -> None:
         batch = []
         for number in range(start, min(start + BATCH, memories)):
             title, summary, concepts, files = TOPICS[number % len(TOPICS)]
+            held = {"kind": "knowledge", "knowledge_type": "constraint", "author": "user"}
             batch.append(
                 record(
                     namespace=namespace,
@@ -40,18 +51,21 @@ def fill(home: pathlib.Path, memories: int) -> None:
                     summary=summary,
                     concepts=concepts,
                     files=files,
+                    **(held if number % BELIEVED == 0 else {}),
                 )
             )
         store.records.put(batch)
     store.close()
 
 
-def interactive_ms(page: Page, daemon: RealDaemon) -> float:
-    """From asking for the page to the first memory in the list, ready to be clicked."""
+def opening_ms(page: Page, daemon: RealDaemon, view: str) -> float:
+    """From asking for the page until nothing of the view is loading any more."""
     page.goto("about:blank")
     began = time.perf_counter()
-    page.goto(f"http://127.0.0.1:{daemon.port}/#/memories")
-    page.locator(".virtual").get_by_role("listitem").first.wait_for()
+    page.goto(f"http://127.0.0.1:{daemon.port}/#/{view}")
+    page.locator("h1").wait_for()
+    page.locator(SHOWN[view]).first.wait_for()
+    page.locator(".loading").first.wait_for(state="detached")
     return (time.perf_counter() - began) * 1000
 
 
@@ -64,33 +78,35 @@ def search_ms(page: Page, word: str) -> float:
 
 
 def measure(browser: Browser, folder: pathlib.Path, many: int) -> dict[str, tuple[float, float]]:
-    """Medians with few and with many: of opening the list, and of a search in it."""
+    """Medians with few and with many: of opening each view, and of a search."""
     for name, memories in (("few", FEW), ("many", many)):
         (folder / name).mkdir(parents=True)
         fill(folder / name, memories)
+    took: dict[str, tuple[list[float], list[float]]] = {one: ([], []) for one in (*SHOWN, "search")}
     with (
         real_daemon(folder / "few", embedding="false") as few,
         real_daemon(folder / "many", embedding="false") as large,
     ):
-        pages = [enter(browser.new_context(), one, "memories") for one in (few, large)]
-        opened: tuple[list[float], list[float]] = ([], [])
-        found: tuple[list[float], list[float]] = ([], [])
+        for one in (few, large):  # until the words of all memories are indexed
+            asked = Client(one.settings, timeout=INDEXED_S)
+            while asked.get("/api/memories/search", query="retry storm")["confidence"] is None:
+                time.sleep(1)
+        pages = [enter(browser.new_context(), one) for one in (few, large)]
         for turn in range(ROUNDS):
             for at, daemon in enumerate((few, large)):
-                took = interactive_ms(pages[at], daemon)
-                searched = search_ms(pages[at], f"retry storm {turn}")
+                now = {view: opening_ms(pages[at], daemon, view) for view in SHOWN}
+                now["search"] = search_ms(pages[at], f"retry storm {turn}")
                 if turn:  # the first round fills caches
-                    opened[at].append(took)
-                    found[at].append(searched)
-    middle = statistics.median
+                    for what, ms in now.items():
+                        took[what][at].append(ms)
     return {
-        "open": (middle(opened[0]), middle(opened[1])),
-        "search": (middle(found[0]), middle(found[1])),
+        what: (statistics.median(one), statistics.median(other))
+        for what, (one, other) in took.items()
     }
 
 
 if __name__ == "__main__":
-    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     with tempfile.TemporaryDirectory() as scratch, chromium() as opened:
         for what, (one, other) in measure(opened, pathlib.Path(scratch), wanted).items():
             print(

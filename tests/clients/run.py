@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import difflib
 import functools
+import itertools
 import json
 import re
 import signal
@@ -16,6 +17,7 @@ import sys
 import threading
 import tomllib
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
@@ -610,19 +612,25 @@ def written(proofs: list[Proof]) -> None:
 ALONE = {"two": two_at_once, "guest": copilot_beside_claude}
 
 
+def _proven(name: str, keep: bool) -> Proof:
+    return prove(CLIENTS[name], keep) if name in CLIENTS else ALONE[name](keep)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="*", choices=[*CLIENTS, *ALONE, []])
     parser.add_argument("--keep", action="store_true", help="keep the homes, to look into them")
     parser.add_argument("--write", action="store_true", help=f"write the table to {PAGE.name}")
+    parser.add_argument("--jobs", type=int, default=1, help="so many agents at the same time")
     chosen = parser.parse_args()
     proofs = []
-    for name in chosen.what or [*CLIENTS, *ALONE]:
-        proof = prove(CLIENTS[name], chosen.keep) if name in CLIENTS else ALONE[name](chosen.keep)
-        proofs.append(proof)
-        for one in proof.wrong:
-            print(f"{proof.name}: {one}")
-        print(table([proof]), flush=True)
+    names = chosen.what or [*CLIENTS, *ALONE]
+    with ProcessPoolExecutor(chosen.jobs) as pool:
+        for proof in pool.map(_proven, names, itertools.repeat(chosen.keep)):
+            proofs.append(proof)
+            for one in proof.wrong:
+                print(f"{proof.name}: {one}")
+            print(table([proof]), flush=True)
     print(table(proofs))
     if chosen.write:
         written(proofs)

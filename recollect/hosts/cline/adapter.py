@@ -16,7 +16,7 @@ from recollect.hosts.adapter import Adapter, Reading, event_key
 from recollect.hosts.claude_format import text_parts
 from recollect.hosts.cline.facts import FACTS
 from recollect.hosts.payloads import Capture, Payload
-from recollect.hosts.reading import Data, pick, read_object, section, word
+from recollect.hosts.reading import Data, moment, pick, read_object, section, word
 
 SESSIONS = "~/.cline/data/sessions"
 TYPED = re.compile(r"\A<user_input\b[^<>]*+>(.*)</user_input>\Z", re.DOTALL)
@@ -74,7 +74,7 @@ class ClineAdapter(Adapter):
         call, told = section(reading.data, "postToolUse"), section(reading.data, "tool_result")
         success = call.get("success")  # of the CLI: whether the tool ran at all
         output = pick(told, "output") or call.get("result")
-        return self.used(
+        used = self.used(
             reading,
             word(call, "toolName", "tool"),
             pick(told, "input") or call.get("parameters"),  # the CLI's own, before it made texts
@@ -82,6 +82,8 @@ class ClineAdapter(Adapter):
             call=word(told, "id"),
             failed=True if success is False else None,
         )
+        # On a busy machine its hooks may be called later than the next tool ends.
+        return replace(used, happened_at=moment(told.get("endedAt")) or used.happened_at)
 
     def on_stop(self, reading: Reading) -> Capture:
         done = section(reading.data, "taskComplete")

@@ -22,6 +22,7 @@ class BeliefQuery(Scope, frozen=True, kw_only=True):
 
     show: Literal["held", "standing", "waiting", "ended"] = "held"
     branch: Annotated[str, Meta(max_length=256)] = ""
+    limit: Annotated[int, Meta(ge=1, le=100_000)] | None = None
 
 
 class Profile(Value, frozen=True, kw_only=True):
@@ -32,9 +33,11 @@ class Profile(Value, frozen=True, kw_only=True):
 
 
 class Beliefs(Value, frozen=True, kw_only=True):
-    """`titles`: of the beliefs that `ended_by` or a proposal names, by id."""
+    """`total`: how many there are; with a `limit`, the newest are given. `titles`: of the beliefs
+    that `ended_by` or a proposal names, by id."""
 
     items: tuple[Record, ...]
+    total: int
     titles: dict[str, str] = field(default_factory=dict)
 
 
@@ -86,7 +89,9 @@ def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
                 some = beliefs.ended(runtime, namespace)
         found |= {one.record_id: one for one in some}
     items = tuple(found.values())
-    return Beliefs(items=items, titles=beliefs.titles(runtime, items))
+    if asked.limit is not None and len(items) > asked.limit:
+        items = tuple(sorted(items, key=lambda one: one.valid_from, reverse=True)[: asked.limit])
+    return Beliefs(items=items, total=len(found), titles=beliefs.titles(runtime, items))
 
 
 def keep(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:

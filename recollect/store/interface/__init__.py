@@ -39,6 +39,7 @@ from recollect.store.interface.upkeep import (
     Stats,
     Tallied,
     Tally,
+    Totals,
     Upkeep,
 )
 
@@ -88,6 +89,7 @@ __all__ = [
     "Store",
     "Tallied",
     "Tally",
+    "Totals",
     "Transaction",
     "TurnWorks",
     "Upkeep",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,17 @@ class BackupInfo:
     schema: int
 
 
+class Totals(NamedTuple):
+    events: int
+    records: int
+    sessions: int
+
+
 class Upkeep(Protocol):
     def stats(self, namespace: str | None = None) -> Stats: ...
+    def totals(self, namespace: str) -> Totals:
+        """How many events, memories and sessions a namespace has: fast, however many."""
+
     def tally(
         self,
         what: Tallied,

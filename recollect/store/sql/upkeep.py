@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from recollect.core.clock import from_micros, to_micros
-from recollect.store.interface import Damage, ScrubStep, Stats, Tallied, Tally
+from recollect.store.interface import Damage, ScrubStep, Stats, Tallied, Tally, Totals
 from recollect.store.sql import rows
 from recollect.store.sql.engine import Engine
-from recollect.store.sql.statement import IF_NAMESPACE, Statement, column_list, each, filtered
+from recollect.store.sql.statement import IF_NAMESPACE, Statement, both, column_list, each, filtered
 
 COUNT_EVENTS = filtered(
     "SELECT kind, count(*) FROM events WHERE TRUE", IF_NAMESPACE, "GROUP BY kind"
@@ -23,6 +23,11 @@ COUNT_RECORDS = filtered(
     "GROUP BY 1, 2",
 )
 COUNT_SESSIONS = filtered("SELECT count(*) FROM sessions WHERE TRUE", IF_NAMESPACE)
+COUNT_ALL = both("""
+SELECT (SELECT count(*) FROM events WHERE namespace = $namespace),
+       (SELECT count(*) FROM memory_records WHERE namespace = $namespace),
+       (SELECT count(*) FROM sessions WHERE namespace = $namespace)
+""")
 COUNT_EMBEDDED = filtered(
     "SELECT count(DISTINCT source_id) FROM embeddings WHERE source_kind = 'record'", IF_NAMESPACE
 )
@@ -111,6 +116,9 @@ class SqlUpkeep:
                 observation_types=types,
                 concepts=dict(db.run(COUNT_CONCEPTS, scope)),
             )
+
+    def totals(self, namespace: str) -> Totals:
+        return Totals(*self._engine.rows(COUNT_ALL, {"namespace": namespace})[0])
 
     def tally(
         self,

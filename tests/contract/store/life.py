@@ -355,6 +355,7 @@ class LifeContract:
         assert mine.record_kinds == {"observation": 1}
         assert mine.observation_types == {"error": 1}
         assert (mine.concepts, mine.embedded) == ({"db": 1}, 1)
+        assert store.upkeep.totals(NAMESPACE) == (1, 1, mine.sessions)
         assert store.projects.namespaces() == [NAMESPACE, OTHER]
 
     def test_operations_are_paged_newest_first(self, store: Store) -> None:

@@ -40,7 +40,11 @@ class Hooks:
 
     def __init__(self, store: SqliteStore, clock: ManualClock) -> None:
         self._store = store
-        self.pipeline = Pipeline(store, clock, "ada", Counters(clock))
+        self._clock = clock
+        self.restart()
+
+    def restart(self) -> None:
+        self.pipeline = Pipeline(self._store, self._clock, "ada", Counters(self._clock))
 
     def send(self, host: str, event: str, *, live: bool = True, **payload: Any) -> Reply:
         frame, digest = made(host, event, **payload)
@@ -216,6 +220,14 @@ def test_a_prompt_of_clines_cli_is_read_once_from_its_file_and_recalled_with_the
     kept = [one for one in hooks.stored() if one != "tool"]
     assert kept == ["session-start", 'mend the "pump"', "It is mended."]
     assert asked == ["prompt", "tool", "tool"]
+    messages.append({"id": "m3", "role": "user", "content": said})  # the same words again
+    file.write_text(json.dumps({"messages": messages}))
+    for _ in range(2):
+        cline(hooks, "PreToolUse", preToolUse={"toolName": "run_commands"})
+        hooks.restart()  # the next daemon knows no key of the turn
+    cline(hooks, "TaskComplete", turn={"outputText": "And again."})
+    kept = [one for one in hooks.stored() if one != "tool"]
+    assert kept[2:] == ["It is mended.", 'mend the "pump"', "And again."]
 
 
 def test_an_empty_prompt_of_kiro_is_read_from_its_session(

@@ -10,7 +10,7 @@ import { LISTED, VIEWS } from "./views.js";
 import { ForgetAbout, forgetting } from "./parts/forgetabout.js";
 import { Palette, palette } from "./parts/palette.js";
 import { GLASS, Icon } from "./parts/pieces.js";
-import { Empty, Section, useData } from "./parts/states.js";
+import { Section, useData } from "./parts/states.js";
 import { Toasts } from "./parts/toast.js";
 
 const LINK = {
@@ -20,7 +20,10 @@ const LINK = {
 };
 
 const Lost = () => html`
-  <${Empty} title="There is no such page"><p><a href="#/week">Go to This week</a></p><//>
+  <div>
+    <div class="head"><h1>There is no such page</h1></div>
+    <p>The address may be mistyped. <a href="#/week">Go to This week</a></p>
+  </div>
 `;
 
 // The address is the view's: going to the content must not change it.

@@ -54,8 +54,9 @@ function Place({ record }) {
 
 // `kept`: the ids of those that a person said to keep; with it, what holds has that button, too.
 // `mixed`: among rows of other projects, it names its own.
+// `standing`: in a list of what holds, a dispute is decided elsewhere, where both sides are seen.
 // `selection`: with it, it can be chosen together with others.
-function Belief({ record, titles = {}, kept, mixed, again, label, selection }) {
+function Belief({ record, titles = {}, kept, mixed, standing, again, label, selection }) {
   const [dialog, open] = useState("");
   const act = async (event, work, words, stays = false) => {
     // The row goes away: the next one takes the focus, so that one can go on by keyboard.
@@ -116,7 +117,9 @@ function Belief({ record, titles = {}, kept, mixed, again, label, selection }) {
         </div>
       </div>
       <div class="acts" role="group" aria-label=${`Decide: ${title}`}>
-        ${KEEP[state] ? html`
+        ${standing && state === "disputed" ? html`
+          <a class="button" href=${href("beliefs", "", { show: "waiting" })}>Decide…</a>
+        ` : KEEP[state] ? html`
           <button
             class=${ended ? "" : "primary"}
             onClick=${(event) => act(event, () => daemon.keep(id), "It holds.")}>

@@ -14,6 +14,7 @@ import { toast, toastError } from "../parts/toast.js";
 import { undo } from "../parts/undo.js";
 
 const LIVE = ["memory"];
+const NEWEST = 200; // of all projects, unless all are asked for
 const ofBeliefs = (data, _kind, told) =>
   told.removed || told.kind === "knowledge" ? undefined : data;
 const SURE = { corrected: "good", stated: "good", observed: "info", inferred: "" };
@@ -74,13 +75,23 @@ export function Beliefs() {
 }
 
 function Loaded({ show, project }) {
+  const [limit, most] = useState(NEWEST);
   const state = useData(
-    () => daemon.beliefs({ project, show: show || "standing" }),
-    `${show} ${project ?? ""}`,
+    () => daemon.beliefs({ project, show: show || "standing", limit }),
+    `${show} ${project ?? ""} ${limit}`,
     LIVE,
     ofBeliefs,
   );
-  return html`<${Listed} show=${show} state=${state} />`;
+  const total = state.data?.total ?? 0;
+  return html`
+    <${Listed} show=${show} state=${state} />
+    ${total > (state.data?.items.length ?? 0) ? html`
+      <p class="state small">
+        These are the newest ${count(NEWEST)}.${" "}
+        <button onClick=${() => most(total)}>Show all ${count(total)}</button>
+      </p>
+    ` : null}
+  `;
 }
 
 function Listed({ show, state }) {
@@ -107,6 +118,7 @@ function Listed({ show, state }) {
               titles=${data.titles}
               again=${state.again}
               selection=${selection}
+              standing=${!show}
             />
           `)}
         </div>

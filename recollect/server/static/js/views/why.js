@@ -163,7 +163,10 @@ function One({ id }) {
 }
 
 // A reason names another memory by its id, which tells a person nothing.
-const inWords = (why) => why.replace(/^disputed by mr_\w+$/, "disputed by a newer belief");
+const inWords = (why) =>
+  why
+    .replace(/^disputed by mr_\w+$/, "disputed by a newer belief")
+    .replace(/^proposed$/, "proposed, and not confirmed by you yet");
 
 // The reason without its figures, so that those left out for the same reason stand together.
 const reason = (item) => inWords(item.why_not).replace(/: [\d.]+ of [\d.]+$/, "");
