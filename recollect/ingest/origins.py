@@ -218,7 +218,7 @@ class Namespaces:
         """The namespace of a directory, where its project is, and the path as it may be stored. A
         path that holds something private is stored without it and belongs to the global project."""
         place, shown = ProjectPlace(), None
-        if directory.startswith("/"):
+        if os.path.isabs(directory):
             shown = privacy.scrub(directory).text[:2048].replace("\0", "") or None
             if shown == directory and "[REDACTED" not in directory:
                 place = self._disk.locate(directory)
