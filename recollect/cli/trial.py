@@ -127,7 +127,7 @@ def _hosts(source: str | None) -> list[str]:
         problem = f"the sessions of {host} cannot be read"
     else:
         problem = f"{source} is neither a folder nor an agent"
-    raise BadInput(f"{problem}; agents whose sessions can be: {', '.join(readable)}",
+    raise BadInput(f"{problem}; agents whose sessions can be replayed: {', '.join(readable)}",
                    field="source")  # fmt: skip
 
 
