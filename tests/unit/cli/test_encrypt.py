@@ -13,7 +13,6 @@ from tests.fakes.canaries import found_on_disk
 from tests.make import NAMESPACE, record
 from tests.unit.cli.conftest import Terminal
 
-
 SEARCHES = '[{"name":"the heron","filters":"q=heron"}]'
 
 
