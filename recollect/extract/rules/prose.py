@@ -133,11 +133,6 @@ def table_rows(text: str) -> list[Sentence]:
     return found
 
 
-def list_sentences(text: str) -> frozenset[str]:
-    """The sentences in lists and headings, which are details."""
-    return frozenset(one.text for one in placed_sentences(text) if one.listed or one.is_heading)
-
-
 def _prose(text: str) -> Iterator[str]:
     for line in _FENCE.sub("\n", text[:MOST_CHARS]).splitlines():
         line = line.strip()
