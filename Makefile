@@ -14,7 +14,7 @@ export RECOLLECT_MODEL_DIR := $(abspath $(MODEL))
 # npm trusts what the system trusts, as pip does.
 export NODE_EXTRA_CA_CERTS ?= $(wildcard /etc/ssl/certs/ca-certificates.crt)
 
-.PHONY: run test lint bench clients torture screenshots clean setup model browser dist plugins
+.PHONY: windows-hook run test lint bench clients torture screenshots clean setup model browser dist plugins
 
 setup: $(READY) model
 
@@ -46,6 +46,13 @@ browser:
 
 screenshots: setup browser
 	$(BIN)/python -m tests.browser.screenshots build/screenshots
+
+# The hook for Windows, into the package, from where a wheel for Windows takes it. Debian's compiler
+# for it: apt-get install gcc-mingw-w64-x86-64-win32. Tried under Wine only.
+windows-hook: recollect/capture/recollect-hook.exe
+
+recollect/capture/recollect-hook.exe: recollect/capture/hook_windows.c $(wildcard recollect/capture/hook_*.h)
+	x86_64-w64-mingw32-gcc -std=gnu99 -O2 -Wall -Wextra -Werror -s -o $@ $< -lws2_32 -ladvapi32 -lshell32
 
 lint: $(READY) $(BIOME)
 	$(BIN)/ruff check .
@@ -109,5 +116,5 @@ torture: setup
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -f recollect/capture/recollect-hook
+	rm -f recollect/capture/recollect-hook recollect/capture/recollect-hook.exe
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

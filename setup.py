@@ -48,6 +48,9 @@ class BuildPy(build_py):
         target.unlink(missing_ok=True)  # what an earlier build left there
         if compiled and not self.editable_mode:
             self.copy_file(str(PROGRAM), str(target))
+        windows = PROGRAM.with_suffix(".exe")  # `make windows-hook` made it
+        if windows.exists() and not self.editable_mode:
+            self.copy_file(str(windows), str(target.with_suffix(".exe")))
 
 
 class Platform(Distribution):

@@ -8,11 +8,11 @@ proxy and `recollect.Memory` all come through here.
 import http.client
 import json
 import os
-import socket
 from collections.abc import Iterator
 from typing import Any
 
 from recollect.capture import paths
+from recollect.core import oslayer
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 
@@ -81,7 +81,7 @@ class Client:
         self, method: str, path: str, payload: bytes | None, headers: dict[str, str]
     ) -> tuple[int, bytes]:
         """One request as it is; the status and the body of its answer."""
-        connection = _UnixConnection(self._path, self._timeout)
+        connection = _LocalConnection(self._path, self._timeout)
         try:
             connection.request(method, path, payload, headers)
             response = connection.getresponse()
@@ -97,7 +97,7 @@ class Client:
 
     def stream(self, path: str) -> Iterator[bytes]:
         """A long answer, piece by piece."""
-        connection = _UnixConnection(self._path, self._timeout)
+        connection = _LocalConnection(self._path, self._timeout)
         try:
             connection.request("GET", path, headers={"Host": "localhost"})
             response = connection.getresponse()
@@ -134,12 +134,11 @@ def refused(answer: Any, status: int) -> Refused:
     )
 
 
-class _UnixConnection(http.client.HTTPConnection):
+class _LocalConnection(http.client.HTTPConnection):
     def __init__(self, path: str, timeout: float) -> None:
         super().__init__("localhost", timeout=timeout)
         self._path = path
+        self._patience = timeout
 
     def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self._path)
+        self.sock = oslayer.connect_local(self._path, self._patience)

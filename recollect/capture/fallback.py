@@ -12,10 +12,10 @@ import _signal  # type: ignore[import-not-found]  # `signal` without its enums
 import _socket
 import os
 import sys
-from time import CLOCK_MONOTONIC, clock_gettime_ns, time_ns
+from time import time_ns
 
 from recollect.capture import frames
-from recollect.capture.paths import data_directory, is_ours, socket_path
+from recollect.capture.paths import data_directory, is_loopback, is_ours, socket_path
 
 TYPE_CHECKING = False  # spares the import of `typing`; type checkers take the name for true
 if TYPE_CHECKING:
@@ -32,7 +32,23 @@ LATE_SECONDS = 60
 SPOOL_SECONDS = 600
 MAX_THROWN = 256 << 20
 NOT_PRIVATE = ("", "0", "false", "no", "off")
-STOP_SIGNALS = (_signal.SIGALRM, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
+if sys.platform == "win32":
+    from time import perf_counter_ns
+
+    STOP_SIGNALS = (_signal.SIGTERM, _signal.SIGINT)
+    ENVIRONMENT = {os.fsencode(name): os.fsencode(value) for name, value in os.environ.items()}
+else:
+    from time import CLOCK_MONOTONIC, clock_gettime_ns
+
+    STOP_SIGNALS = (_signal.SIGALRM, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
+    ENVIRONMENT = os.environb
+
+
+def clock_ns() -> int:
+    """As core/clock.py reads it."""
+    if sys.platform == "win32":
+        return perf_counter_ns()
+    return clock_gettime_ns(CLOCK_MONOTONIC)
 
 
 class Stopped(BaseException):
@@ -48,7 +64,12 @@ class Unanswered(Exception):
 
 
 def main() -> None:
-    mono_ns = clock_gettime_ns(CLOCK_MONOTONIC)
+    mono_ns = clock_ns()
+    if sys.platform == "win32":
+        from recollect.capture import windows_hook
+
+        windows_hook.main(mono_ns)
+        return
     secure_descriptors()
     os.umask(0o077)
     _signal.pthread_sigmask(_signal.SIG_SETMASK, ())  # a host may have blocked what stops us
@@ -56,10 +77,14 @@ def main() -> None:
         take_over(sys.argv[2], sys.argv[3])
     elif sys.argv[1:2] == ["--private"]:  # from the compiled hook
         note_private(sys.argv[2], sys.argv[3:5], mono_ns)
-    elif os.environ.get("RECOLLECT_PRIVATE", "").strip().lower() not in NOT_PRIVATE:
+    elif is_private():
         note_private(data_directory(sys.argv[0]), sys.argv[1:3], mono_ns)
     elif not os.environ.get("RECOLLECT_INTERNAL"):  # one of Recollect's own LLM calls
         be_the_hook(mono_ns)
+
+
+def is_private() -> bool:
+    return os.environ.get("RECOLLECT_PRIVATE", "").strip().lower() not in NOT_PRIVATE
 
 
 # --- two ways in --------------------------------------------------------------------------------
@@ -206,11 +231,11 @@ class Deadline:
     """Seconds since the hook started, by the clock that its frame carries, or since now."""
 
     def __init__(self, started_ns: int | None = None) -> None:
-        self.started_ns = clock_gettime_ns(CLOCK_MONOTONIC) if started_ns is None else started_ns
+        self.started_ns = clock_ns() if started_ns is None else started_ns
 
     def left(self, seconds: float) -> float:
         """What is left of `seconds` after the start; never quite 0, which would mean forever."""
-        spent = (clock_gettime_ns(CLOCK_MONOTONIC) - self.started_ns) / 1e9
+        spent = (clock_ns() - self.started_ns) / 1e9
         return max(seconds - spent, 0.001)
 
     def over(self, seconds: float) -> bool:
@@ -224,7 +249,7 @@ class Call:
         self.mono_ns = mono_ns
         self.wall_ns = max(time_ns(), 0)
         self.argv, cut = _within(tuple(map(os.fsencode, sys.argv[1:])), frames.MAX_ARGV_BYTES)
-        found = ((name, os.environb.get(name)) for name in frames.ENVIRONMENT)
+        found = ((name, ENVIRONMENT.get(name)) for name in frames.ENVIRONMENT)
         self.env, cut_too = _within(
             tuple(name + b"=" + value for name, value in found if value is not None),
             frames.MAX_ENV_BYTES,
@@ -284,14 +309,14 @@ class Stdin:
             # A stop between reading and keeping would lose what was read.
             _signal.pthread_sigmask(_signal.SIG_BLOCK, STOP_SIGNALS)
             try:
-                self._read_once()
+                self.read_once()
             finally:
                 _signal.pthread_sigmask(_signal.SIG_UNBLOCK, STOP_SIGNALS)
             if not self.is_open:
                 return True
         return False
 
-    def _read_once(self) -> None:
+    def read_once(self) -> None:
         try:
             chunk = os.read(0, 1 << 16)
         except BlockingIOError:
@@ -311,7 +336,7 @@ class Stdin:
         nothing where the prompt stands in the environment. Some hosts never close it."""
         data = self.data
         if not data:
-            whole = b"USER_PROMPT" in os.environb
+            whole = b"USER_PROMPT" in ENVIRONMENT
         else:
             from json import loads
 
@@ -379,6 +404,8 @@ def exchange(directory: str, request: bytes, deadline: Deadline, seconds: float)
 
 def connect(directory: str, deadline: Deadline, seconds: float) -> _socket.socket:
     path = socket_path(directory)
+    if sys.platform == "win32" or is_loopback():
+        return _connect_loopback(path, deadline.left(seconds))
     if not is_ours(path, directory):
         raise Unreached
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -396,6 +423,17 @@ def connect(directory: str, deadline: Deadline, seconds: float) -> _socket.socke
             raise Unreached from error
         else:
             return connection
+
+
+def _connect_loopback(path: str, seconds: float) -> _socket.socket:
+    from recollect.core import oslayer
+
+    try:
+        return oslayer.connect_local(path, seconds)
+    except TimeoutError as error:
+        raise Unanswered from error
+    except (OSError, ValueError) as error:
+        raise Unreached from error
 
 
 def _receive(connection: _socket.socket, length: int, deadline: Deadline, seconds: float) -> bytes:
@@ -452,6 +490,8 @@ def detach(work: "Callable[[], None]", seconds: float) -> None:
     """Do the work in a process of its own session, which holds nothing of the host's but its stdin
     and heeds none of the signals that the host sends; print here what it prints, for so long. So
     neither a slow disk nor a loaded machine costs the host its second or the user the event."""
+    if sys.platform == "win32":
+        raise OSError("see windows_hook.py")
     come, go = os.pipe()
     try:
         child = os.fork()

@@ -13,6 +13,12 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef _WIN32
+enum { PATH = 4096 };
+#define getpid GetCurrentProcessId
+static char *current_directory(void); /* in hook_windows.c */
+static char **variables;
+#else
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -21,6 +27,7 @@
 #endif
 
 #include "hook_paths.h"
+#endif
 
 enum {
     VERSION = 1,
@@ -83,7 +90,11 @@ static void put_ulid(uint64_t wall_ms)
     static const char alphabet[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
     unsigned char bits[16];
     int i;
+#ifdef _WIN32
+    if (!RtlGenRandom(bits + 6, 10)) {
+#else
     if (getentropy(bits + 6, 10) != 0) { /* an old kernel: never a reason to fail */
+#endif
         uint64_t poor[2] = {started_ns * 6364136223846793005u,
                             now_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 32};
         memcpy(bits + 6, poor, 10);
@@ -101,10 +112,14 @@ static void put_ulid(uint64_t wall_ms)
 static void put_boot_id(uint64_t wall_ns)
 {
     char boot[64] = "";
+#ifdef _WIN32
+    int size = 0;
+#else
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     ssize_t size = fd < 0 ? 0 : read(fd, boot, sizeof boot - 1);
     if (fd >= 0)
         close(fd);
+#endif
     if (size > 0)
         boot[strcspn(boot, "\n")] = '\0';
     else /* as core/clock.py names a boot where the system does not */
@@ -117,14 +132,17 @@ static void put_boot_id(uint64_t wall_ns)
 
 static void put_environment(void)
 {
+#ifndef _WIN32
     extern char **environ;
+    char **variables = environ;
+#endif
     size_t budget = MAX_ENV, at = filled, i;
     unsigned count = 0;
     char **variable;
     put_number(0, 2);
     for (i = 0; i < sizeof environment / sizeof *environment; i++) {
         size_t length = strlen(environment[i]);
-        for (variable = environ; variable != NULL && *variable != NULL; variable++)
+        for (variable = variables; variable != NULL && *variable != NULL; variable++)
             if (strncmp(*variable, environment[i], length) == 0 && (*variable)[length] == '=') {
                 put_item(*variable, &budget);
                 count++;
@@ -138,7 +156,11 @@ static void put_call(int argc, char **argv)
 {
     uint64_t wall_ns = now_ns(CLOCK_REALTIME);
     size_t budget = MAX_ARGV;
-    char cwd[PATH];
+#ifdef _WIN32
+    char *cwd = current_directory();
+#else
+    char room[PATH], *cwd = getcwd(room, sizeof room);
+#endif
     int i, count = argc > 0 ? argc - 1 : 0;
     if (count > MAX_ITEMS) {
         count = MAX_ITEMS;
@@ -152,7 +174,7 @@ static void put_call(int argc, char **argv)
     for (i = 1; i <= count; i++)
         put_item(argv[i], &budget);
     budget = PATH;
-    put_item(getcwd(cwd, sizeof cwd) != NULL ? cwd : "", &budget);
+    put_item(cwd != NULL ? cwd : "", &budget);
     put_environment();
 }
 
@@ -167,6 +189,7 @@ static void open_stdin(void)
     put_number(0, 4);
 }
 
+#ifndef _WIN32
 /* Read stdin; 1 at its end, 0 when the deadline comes first, and then it may be called again. What
  * does not fit into a frame is read and thrown away, for a host that writes into a closed pipe may
  * die of it; only a writer without end is left alone. */
@@ -198,6 +221,7 @@ static int read_stdin(int deadline_ms)
     }
     return 0;
 }
+#endif
 
 /* Whether what came of stdin is all there is, though it was not closed: a whole JSON object, or
  * nothing where the prompt stands in the environment. Some hosts never close it. */

@@ -15,6 +15,10 @@ from recollect.core.errors import BadInput
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILED = os.path.join(_HERE, "recollect-hook")
+NAME = "recollect-hook"
+if sys.platform == "win32":  # there a program is known by its ending
+    COMPILED += ".exe"
+    NAME += ".exe" if os.path.exists(COMPILED) else ".cmd"
 PACKAGE = os.path.dirname(os.path.dirname(_HERE))
 
 # The kernel cuts a longer first line, and splits it at a blank.
@@ -25,7 +29,7 @@ _SHEBANG_BYTES = 120
 # time it runs. The package may have moved with another version of Python in the same place.
 _HOOK = """\
 # Written by recollect/capture/launcher.py.
-import posix
+import os
 import sys
 
 try:
@@ -38,7 +42,7 @@ try:
 except BaseException:  # a hook fails open; not even a broken install speaks
     pass
 finally:
-    posix._exit(0)  # without the interpreter's tidying up, which costs 2 ms
+    os._exit(0)  # without the interpreter's tidying up, which costs 2 ms
 """
 
 # For a python whose path cannot stand in a first line. `:` and the quotes hide it from Python.
@@ -69,7 +73,7 @@ def install_hook(directory: str, python: str = sys.executable, compiled: str = C
     one that runs here, else a script that does the same."""
     folder = os.path.join(directory, "bin")
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    target = os.path.join(folder, "recollect-hook")
+    target = os.path.join(folder, NAME)
     if _runs(compiled):
         with open(compiled, "rb") as file:
             content = file.read()
@@ -85,10 +89,12 @@ def _runs(program: str) -> bool:
         run = subprocess.run([program, "--where"], capture_output=True, timeout=10)
     except (OSError, subprocess.SubprocessError):
         return False
-    return run.returncode == 0 and run.stdout.startswith(b"/")
+    return run.returncode == 0 and os.path.isabs(os.fsdecode(run.stdout))
 
 
 def _script(python: str) -> bytes:
+    if sys.platform == "win32":
+        return os.fsencode(f'@"{python}" -I -S -E "%~dp0hook.py" %* 2>nul\r\n')
     body = _HOOK.format(package=PACKAGE)
     first = f"#!{python} -ISE\n"
     if len(os.fsencode(first)) > _SHEBANG_BYTES or any(char.isspace() for char in python):

@@ -17,6 +17,6 @@ def read(directory: str) -> tuple[str, str, str]:
         lines = os.fsdecode(os.read(fd, 3 * 4096)).split("\n")
     finally:
         os.close(fd)
-    if len(lines) < 3 or not lines[0].startswith("/"):
+    if len(lines) < 3 or not os.path.isabs(lines[0]):
         raise ValueError(f"{path(directory)} does not name a python, a script and a package")
     return lines[0], lines[1], lines[2]

@@ -31,6 +31,8 @@ def data_directory(program: str = "") -> str:
 
 def user_home() -> str:
     """$HOME; else the home that the system has for this user; else the root directory."""
+    if sys.platform == "win32":
+        return os.environ.get("USERPROFILE", "")
     home = os.environ.get("HOME", "")
     if home:
         return home
@@ -42,10 +44,17 @@ def user_home() -> str:
         return ""
 
 
+def is_loopback() -> bool:
+    """As core/oslayer.py has it, which is too slow to import."""
+    return sys.platform == "win32" or os.environ.get("RECOLLECT_LOOPBACK") == "1"
+
+
 def socket_path(directory: str, name: str = "hook.sock") -> str:
     """The socket of a data directory: in it, or, where that is too long for a socket, in a
     directory of the runtime directory that is named after it."""
     plain = os.path.join(directory, name)
+    if sys.platform == "win32" or is_loopback():
+        return plain
     if len(os.fsencode(plain)) <= SOCKET_PATH_BYTES:
         return plain
     runtime = os.environ.get("XDG_RUNTIME_DIR", "") or "/tmp"
@@ -55,7 +64,7 @@ def socket_path(directory: str, name: str = "hook.sock") -> str:
 def is_ours(socket: str, directory: str) -> bool:
     """Whether a socket's place can be trusted: anyone may make directories in /tmp."""
     folder = os.path.dirname(socket)
-    if folder == directory:
+    if sys.platform == "win32" or folder == directory:
         return True
     try:
         status = os.lstat(folder)

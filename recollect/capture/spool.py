@@ -208,7 +208,7 @@ def _boot(path: str) -> bytes:
 
 def _read(path: str, limit: int) -> bytes:
     # Neither through a link nor waiting for the writer of a pipe.
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    fd = os.open(path, os.O_RDONLY | oslayer.NOFOLLOW | oslayer.NONBLOCK)
     with open(fd, "rb") as file:
         return file.read(limit)
 

@@ -7,8 +7,8 @@ disk is full or may not be written to: then there is nothing more a hook can do.
 
 import _signal  # type: ignore[import-not-found]  # `signal` without its enums
 import _thread
-import fcntl
 import os
+import sys
 
 from recollect.capture import frames
 
@@ -114,19 +114,25 @@ def scrubbed(frame: frames.Frame, cpu_seconds: float = SCRUB_CPU_SECONDS) -> fra
             kept.flags |= frames.DROPPED
             return b""
 
-    _signal.signal(_signal.SIGVTALRM, _give_up)
-    _signal.setitimer(_signal.ITIMER_VIRTUAL, cpu_seconds, 1)
+    _limit_cpu(cpu_seconds)
     try:
         names = tuple(keep(_scrub, name) or _plain_word(name) for name in frame.argv[:2])
         kept.argv = (*names, *(keep(_scrub, item) for item in frame.argv[2:]))
         kept.cwd = keep(_scrub, frame.cwd)
         kept.env = tuple(keep(_scrub_value, item) for item in frame.env)
         kept.stdin = keep(_scrub, frame.stdin)
-        _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+        _limit_cpu(0)
     except TimeoutError:  # it rang between two items; the next ring is a second away
-        _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+        _limit_cpu(0)
         kept.flags |= frames.DROPPED
     return kept
+
+
+def _limit_cpu(seconds: float) -> None:
+    """Ring after so much CPU time, then every second; 0 for never. Windows has no such timer."""
+    if sys.platform != "win32":
+        _signal.signal(_signal.SIGVTALRM, _give_up)
+        _signal.setitimer(_signal.ITIMER_VIRTUAL, seconds, 1)
 
 
 def _give_up(*_: object) -> None:
@@ -162,7 +168,7 @@ def replace(path: str, data: bytes) -> None:
             os.fsync(fd)
         finally:
             os.close(fd)
-        os.rename(temporary, path)
+        os.replace(temporary, path)
     except OSError:
         os.unlink(temporary)
         raise
@@ -170,6 +176,8 @@ def replace(path: str, data: bytes) -> None:
 
 
 def sync_directory(folder: str) -> None:
+    if sys.platform == "win32":
+        return
     fd = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(fd)
@@ -179,15 +187,16 @@ def sync_directory(folder: str) -> None:
 
 def keep_within(folder: str, cap: int) -> int:
     """Remove the oldest files until all fit the cap; how many went is added to `dropped`."""
+    from recollect.core import oslayer
+
     lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not oslayer.try_lock(lock):
+            return 0  # another hook is at it
         gone = _remove_oldest(folder, cap)
         if gone:
             _count_dropped(folder, gone)
         return gone
-    except BlockingIOError:
-        return 0  # another hook is at it
     finally:
         os.close(lock)
 

@@ -7,12 +7,12 @@ directory cannot be written to.
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` without its enums
-import fcntl
 import os
 import sys
-from time import CLOCK_MONOTONIC, clock_gettime_ns, sleep, time_ns
+from time import sleep, time_ns
 
 from recollect.capture import fallback, launcher_file
+from recollect.core import oslayer
 
 # Seconds before the next attempt after none, one, two, three and more that failed.
 PAUSES = (10, 10, 30, 60)
@@ -24,9 +24,7 @@ def start(directory: str) -> bool:
     """Start the daemon if it is time to; True while an attempt, ours or another's, is fresh."""
     lock = os.open(os.path.join(directory, "start.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not oslayer.try_lock(lock):
             return True  # another hook is starting it this very moment
         age, failures = _last_attempt(lock)
         if age is not None and age < PAUSES[min(failures, len(PAUSES) - 1)]:
@@ -49,12 +47,12 @@ def wait(directory: str, deadline: "fallback.Deadline") -> bool:
 
 def _last_attempt(lock: int) -> tuple[float | None, int]:
     """Seconds since the last attempt of this boot, and how many in a row failed."""
-    parts = os.pread(lock, 200, 0).split()
+    parts = os.read(lock, 200).split()
     try:
         boot, mono_ns, failures = parts[0].decode("ascii"), int(parts[1]), int(parts[2])
     except (IndexError, ValueError):
         return None, 0
-    now_ns = clock_gettime_ns(CLOCK_MONOTONIC)
+    now_ns = fallback.clock_ns()
     if boot != fallback.boot_id(time_ns(), now_ns) or not 0 <= mono_ns <= now_ns:
         return None, 0
     return (now_ns - mono_ns) / 1e9, max(failures, 0)
@@ -62,7 +60,7 @@ def _last_attempt(lock: int) -> tuple[float | None, int]:
 
 def _record(lock: int, failures: int) -> None:
     """Counted as failed until the daemon is seen to listen."""
-    mono_ns = clock_gettime_ns(CLOCK_MONOTONIC)
+    mono_ns = fallback.clock_ns()
     _rewrite(lock, f"{fallback.boot_id(time_ns(), mono_ns)} {mono_ns} {failures}\n".encode("ascii"))
 
 
@@ -73,19 +71,18 @@ def succeeded(directory: str) -> None:
     except OSError:
         return  # no hook has started one yet
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        parts = os.pread(lock, 200, 0).split()
+        parts = os.read(lock, 200).split() if oslayer.try_lock(lock) else []
         if len(parts) == 3 and parts[2] != b"0":
             _rewrite(lock, b" ".join((*parts[:2], b"0\n")))
     except OSError:
-        pass  # another saw it too and writes the same; or the disk is full, and it is no matter
+        pass  # the disk is full, and it is no matter
     finally:
         os.close(lock)
 
 
 def _rewrite(lock: int, text: bytes) -> None:
     os.ftruncate(lock, 0)
-    os.pwrite(lock, text, 0)
+    oslayer.write_at(lock, text, 0)
 
 
 def _spawn(directory: str) -> bool:
@@ -96,6 +93,10 @@ def _spawn(directory: str) -> bool:
         python = sys.executable  # the one that a launcher elsewhere named
     if not os.access(python, os.X_OK):
         return False
+    command = [python, "-m", "recollect", "up", "--quiet"]
+    if sys.platform == "win32":
+        oslayer.start_detached(command, _environment(directory))
+        return True
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -109,7 +110,6 @@ def _spawn(directory: str) -> bool:
             os.closerange(3, 256)
             for number in fallback.STOP_SIGNALS:  # the hook's detached part ignores them
                 _signal.signal(number, _signal.SIG_DFL)
-            command = [python, "-m", "recollect", "up", "--quiet"]
             os.execve(python, command, _environment(directory))
     finally:
         os._exit(0)

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import click
 
+from recollect.capture import launcher
 from recollect.cli import hosts_context, process
 from recollect.cli.run import print_error
 from recollect.client import Client
@@ -116,7 +117,7 @@ def _hook(chosen: Settings, event: str, payload: dict[str, Any]) -> float:
 
 def _run(chosen: Settings, event: str, payload: dict[str, Any]) -> bytes:
     done = subprocess.run(
-        [chosen.path("bin", "recollect-hook"), "claude-code", event],
+        [chosen.path("bin", launcher.NAME), "claude-code", event],
         input=json.dumps(payload).encode(),
         env={**os.environ, "RECOLLECT_HOME": chosen.directory},
         stdout=subprocess.PIPE,

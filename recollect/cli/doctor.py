@@ -11,6 +11,7 @@ from typing import Any, Literal
 import click
 
 from recollect import __version__
+from recollect.capture import launcher
 from recollect.cli import hosts_context, process
 from recollect.cli.options import json_option, yes_option
 from recollect.cli.output import agreed, filled, many, memories, print_json
@@ -174,7 +175,7 @@ def _modes(chosen: Settings) -> Iterator[Finding]:
 
 
 def _hook_program(chosen: Settings) -> Finding:
-    path = chosen.path("bin", "recollect-hook")
+    path = chosen.path("bin", launcher.NAME)
     put = lambda: hosts_context.put_hook(chosen)  # noqa: E731
     try:
         done = subprocess.run(

@@ -7,7 +7,6 @@ A process that makes progress is waited for, however slow the machine is.
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -169,9 +168,9 @@ def stop(
     pid = running(settings)
     if pid is None:
         return ""
-    for number, outcome in ((signal.SIGTERM, "stopped"), (signal.SIGKILL, "killed")):
+    for end, outcome in ((oslayer.ask_to_stop, "stopped"), (_kill, "killed")):
         try:
-            os.kill(pid, number)
+            end(pid)
         except ProcessLookupError:
             return outcome  # type: ignore[return-value]
         # Work alone is no sign of stopping: one that turns in circles works too.
@@ -182,6 +181,10 @@ def stop(
             doing(watch.doing)
             time.sleep(0.02)
     raise RecollectError(f"Process {pid} does not stop.")
+
+
+def _kill(pid: int) -> None:
+    os.kill(pid, oslayer.KILL)
 
 
 def on_files(settings: Settings, *arguments: str) -> dict[str, Any]:

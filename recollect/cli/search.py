@@ -102,6 +102,11 @@ _NONE = "Nothing fits well; these are the closest."
 _LESS = "These fit less well."
 
 
+def _marked(hit: dict[str, Any]) -> dict[str, Any]:
+    ended = {"state": "says what no longer holds"} if hit.get("says_ended") else {}
+    return {**hit["record"], **ended}
+
+
 def _print_found(answer: dict[str, Any], project: str, *, closest: bool) -> None:
     items, good = answer["items"], answer["good"]
     if not items:
@@ -113,7 +118,7 @@ def _print_found(answer: dict[str, Any], project: str, *, closest: bool) -> None
     for head, some in (("", items[:good]), (_LESS if good else _NONE, items[good:])):
         if some and head:
             click.secho(head, fg="yellow")
-        print_memories([one["record"] for one in some], [one["score"] for one in some])
+        print_memories([_marked(one) for one in some], [one["score"] for one in some])
         if not closest and len(items) > good:
             click.echo(f"\n{memories(len(items) - good).capitalize()} fit less well: --closest")
             break

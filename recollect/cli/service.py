@@ -1,10 +1,13 @@
-"""`recollect service`: start Recollect with the user's session, by systemd or launchd."""
+"""`recollect service`: start Recollect with the user's session, by systemd, launchd or Windows'
+Task Scheduler."""
 
+import getpass
 import os
 import plistlib
 import shutil
 import subprocess
 import sys
+from xml.sax.saxutils import escape
 
 import click
 
@@ -15,17 +18,18 @@ from recollect.core.settings import Settings
 
 LABEL = "dev.recollect.daemon"
 UNIT = "recollect.service"
+TASK = "Recollect"
 
 
 class NoServiceManager(RecollectError):
-    """This machine has neither a systemd user session nor launchd."""
+    """This machine has no systemd user session, launchd or Task Scheduler."""
 
     hint = "Nothing is lost: the first agent session starts Recollect by itself."
 
 
 @click.group(cls=Group)
 def command() -> None:
-    """Start the daemon when you log in (systemd user unit or launchd agent)."""
+    """Start the daemon when you log in (systemd user unit, launchd agent, Windows task)."""
 
 
 @command.command()
@@ -38,7 +42,13 @@ def install(no_start: bool) -> None:
     oslayer.replace_file(path, content)
     click.echo(f"Written: {path}")
     if not no_start:
-        _manage(["enable", "--now", UNIT], ["load", "-w", path])
+        _manage(
+            ["enable", "--now", UNIT],
+            ["load", "-w", path],
+            ["/Create", "/F", "/TN", TASK, "/XML", path],
+        )
+        if sys.platform == "win32":
+            _manage([], [], ["/Run", "/TN", TASK])
 
 
 @command.command()
@@ -49,7 +59,7 @@ def uninstall() -> None:
         click.echo("There is no service to remove.")
         return
     try:
-        _manage(["disable", "--now", UNIT], ["unload", "-w", path])
+        _manage(["disable", "--now", UNIT], ["unload", "-w", path], ["/Delete", "/F", "/TN", TASK])
     except NoServiceManager as error:
         click.echo(f"{error} Only the file is removed.")
     os.unlink(path)
@@ -83,6 +93,8 @@ def _file(chosen: Settings) -> tuple[str, bytes]:
                 "KeepAlive": {"SuccessfulExit": False},
             }
         )
+    if sys.platform == "win32":
+        return chosen.path("service.xml"), windows_task(chosen.directory)
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     unit = f"""\
 [Unit]
@@ -101,9 +113,56 @@ WantedBy=default.target
     return os.path.join(config, "systemd", "user", UNIT), unit.encode()
 
 
-def _manage(systemd: list[str], launchd: list[str]) -> None:
+def windows_task(directory: str) -> bytes:
+    """A task of the Task Scheduler: at the user's logon, without a window, again after a failure. A
+    task cannot set a variable, so the program does."""
+    program = (
+        "import os, runpy, sys; "
+        f"os.environ['RECOLLECT_HOME'] = {directory!r}; "
+        "sys.argv = ['recollect', 'up', '--foreground']; "
+        "runpy.run_module('recollect', run_name='__main__')"
+    )
+    user = "\\".join(filter(None, (os.environ.get("USERDOMAIN"), getpass.getuser())))
+    python = os.path.join(os.path.dirname(sys.executable), "pythonw.exe")
+    task = f"""\
+<?xml version="1.0" encoding="UTF-16"?>
+<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">
+  <RegistrationInfo>
+    <Description>Recollect, a memory for AI coding agents</Description>
+  </RegistrationInfo>
+  <Triggers>
+    <LogonTrigger><Enabled>true</Enabled><UserId>{escape(user)}</UserId></LogonTrigger>
+  </Triggers>
+  <Principals>
+    <Principal id="Author">
+      <UserId>{escape(user)}</UserId>
+      <LogonType>InteractiveToken</LogonType>
+      <RunLevel>LeastPrivilege</RunLevel>
+    </Principal>
+  </Principals>
+  <Settings>
+    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>
+    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>
+    <StopIfGoingOnBatteries>false</StopIfGoingOnBatteries>
+    <ExecutionTimeLimit>PT0S</ExecutionTimeLimit>
+    <RestartOnFailure><Interval>PT1M</Interval><Count>3</Count></RestartOnFailure>
+  </Settings>
+  <Actions Context="Author">
+    <Exec>
+      <Command>{escape(python)}</Command>
+      <Arguments>{escape(subprocess.list2cmdline(["-c", program]))}</Arguments>
+    </Exec>
+  </Actions>
+</Task>
+"""
+    return task.encode("utf-16")
+
+
+def _manage(systemd: list[str], launchd: list[str], windows: list[str]) -> None:
     if sys.platform == "darwin":
         command = ["launchctl", *launchd]
+    elif sys.platform == "win32":
+        command = ["schtasks", *windows]
     elif shutil.which("systemctl") and os.environ.get("XDG_RUNTIME_DIR"):
         command = ["systemctl", "--user", *systemd]
     else:

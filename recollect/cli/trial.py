@@ -127,7 +127,7 @@ def _hosts(source: str | None) -> list[str]:
         problem = f"the sessions of {host} cannot be read"
     else:
         problem = f"{source} is neither a folder nor an agent"
-    raise BadInput(f"{problem}; agents whose sessions can be: {', '.join(readable)}",
+    raise BadInput(f"{problem}; agents whose sessions can be replayed: {', '.join(readable)}",
                    field="source")  # fmt: skip
 
 
@@ -168,6 +168,10 @@ def _log_file(path: str | None) -> Iterator[TextIO | None]:
         yield file
 
 
+# Windows has no SIGHUP.
+_ENDING = (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
+
+
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[None]:
     """SIGTERM and a closed terminal end it as Ctrl-C does, so that the temporary home goes."""
@@ -175,7 +179,7 @@ def _ended_by_signals() -> Iterator[None]:
     def end(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, end) for number in _ENDING}
     try:
         yield
     finally:

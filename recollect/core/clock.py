@@ -4,6 +4,7 @@ In: nothing. Out: aware UTC wall time for people, and (boot id, monotonic ns) fo
 may jump; order within one boot never depends on it.
 """
 
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -28,7 +29,7 @@ class SystemClock:
         return datetime.now(UTC)
 
     def mono_ns(self) -> int:
-        return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        return mono_ns()
 
     def boot_id(self) -> str:
         return system_boot_id()
@@ -62,14 +63,21 @@ class ManualClock:
         self._now += timedelta(**delta)
 
 
+def mono_ns() -> int:
+    """The clock that hooks read too."""
+    if sys.platform == "win32":
+        return time.perf_counter_ns()
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
 @cache
 def system_boot_id() -> str:
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()
     except OSError:
-        # macOS has no such file; the boot time in seconds names the boot well enough.
-        boot_ns = time.time_ns() - time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        # macOS and Windows have no such file; the boot time in seconds names the boot well enough.
+        boot_ns = time.time_ns() - mono_ns()
         return f"boot-{round(boot_ns / 1e9 / 60)}"
 
 

@@ -5,6 +5,7 @@ Written in place, so that it needs no sync and no room on a full disk; a partial
 nothing. Whether a daemon runs is told by the lock, never by this file.
 """
 
+import contextlib
 import json
 import logging
 import os
@@ -12,7 +13,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from recollect.core.oslayer import FILE_MODE
+from recollect.core import oslayer
 
 log = logging.getLogger("recollect.daemon")
 
@@ -51,9 +52,9 @@ def write(directory: str, stage: Stage) -> None:
         "hint": stage.hint[:_LONGEST],
     }
     raw = json.dumps(known).encode()[:_BYTES].ljust(_BYTES)
-    fd = os.open(os.path.join(directory, NAME), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    fd = os.open(os.path.join(directory, NAME), os.O_WRONLY | os.O_CREAT, oslayer.FILE_MODE)
     try:
-        os.pwrite(fd, raw, 0)
+        oslayer.write_at(fd, raw, 0)
         os.ftruncate(fd, _BYTES)
     finally:
         os.close(fd)
@@ -77,9 +78,8 @@ class Announcer:
             log.warning("%s cannot be written: %s", NAME, error)
 
     def withdraw(self) -> None:
-        path = os.path.join(self.directory, NAME)
-        if os.path.exists(path):
-            os.unlink(path)
+        with contextlib.suppress(OSError):  # on Windows while a command reads it
+            os.unlink(os.path.join(self.directory, NAME))
 
 
 def clear(directory: str) -> None:

@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from recollect.core import oslayer
 from recollect.core.path_patterns import Pattern, canonical, file_pattern
 
 PROJECT_FILE = ".recollect.toml"
@@ -123,7 +124,7 @@ class ProjectRulesReader:
 
     def _read(self, path: str) -> ProjectRules | None:
         try:
-            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            fd = os.open(path, os.O_RDONLY | oslayer.NONBLOCK | oslayer.NOFOLLOW)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -153,7 +154,7 @@ def rules_in(directory: str, ignore: Iterable[str]) -> DirectoryRules:
 def _checked(fd: int, about: os.stat_result, folder: str) -> ProjectRules:
     if not stat.S_ISREG(about.st_mode):
         return ProjectRules(broken="it is not a file")
-    if about.st_uid not in (os.getuid(), 0):
+    if about.st_uid not in (oslayer.user_id(), 0):
         return ProjectRules(broken="it belongs to another user")
     if about.st_size > FILE_BYTES:
         return ProjectRules(broken=f"it is larger than {FILE_BYTES >> 10} KiB")

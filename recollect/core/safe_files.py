@@ -11,6 +11,8 @@ import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from recollect.core import oslayer
+
 # No file of git's, no marker and no host's answer is larger; what is, is none.
 SMALL = 1 << 20
 PATH_BYTES = 4096
@@ -22,11 +24,11 @@ class NotPlain(OSError):
 
 def open_plain(path: str, *, follow: bool = True) -> BinaryIO:
     """Open a plain file for reading. Without `follow`, a link is refused too."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    flags = os.O_RDONLY | oslayer.NONBLOCK
     try:
         # First without opening it: opening a device may already do something.
         _refuse_special(os.stat(path, follow_symlinks=follow), path)
-        descriptor = os.open(path, flags if follow else flags | os.O_NOFOLLOW)
+        descriptor = os.open(path, flags if follow else flags | oslayer.NOFOLLOW)
     except ValueError as error:  # a NUL in the path
         raise NotPlain(errno.EINVAL, str(error), path) from error
     try:

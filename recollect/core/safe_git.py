@@ -6,19 +6,16 @@ of ways, and every release of git adds some, so git never sees it. It works in a
 own that borrows only the repository's objects and references.
 """
 
-import contextlib
 import os
 import re
-import resource
 import selectors
-import signal
 import stat
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 
-from recollect.core import safe_files
+from recollect.core import oslayer, safe_files
 from recollect.core.projects import WINDOW, Repository
 
 PATIENCE_S = 30.0
@@ -164,9 +161,7 @@ def _started(place: str, arguments: Sequence[str]) -> "subprocess.Popen[bytes]":
     except OSError as error:
         raise GitFailed(f"git cannot be run: {error}") from error
     _running.add(process)
-    if hasattr(resource, "prlimit"):  # an object may claim to be larger than the machine
-        with contextlib.suppress(OSError):
-            resource.prlimit(process.pid, resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    oslayer.limit_memory(process.pid, _MOST_MEMORY)  # an object may claim to be larger
     return process
 
 
@@ -179,8 +174,7 @@ def end_all() -> None:
 def _kill(process: "subprocess.Popen[bytes]") -> None:
     """Kill git and whatever it started. A process that was waited for has no group left."""
     if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        oslayer.signal_group(process.pid, oslayer.KILL)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -237,7 +231,7 @@ def borrows(repository: Repository) -> str:
             status = os.lstat(path)
             if not stat.S_ISDIR(status.st_mode):
                 return "its objects lie elsewhere"
-            if status.st_uid != os.geteuid():
+            if status.st_uid != oslayer.user_id():
                 return "it belongs to another user"
         for name in ("alternates", "http-alternates"):
             if os.path.lexists(os.path.join(objects, "info", name)):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from recollect.core import keepout_rules, safe_files, store_key
+from recollect.core import keepout_rules, oslayer, safe_files, store_key
 from recollect.core.addresses import wrong_with, wrong_with_store
 from recollect.core.errors import BadSetting
 from recollect.core.kinds import KINDS
@@ -24,7 +24,8 @@ FILE_BYTES = 1 << 20
 PREFIX = "RECOLLECT_"
 # What else is read from the environment: the guard against our own calls, and what tests set.
 OTHER_VARIABLES = frozenset(
-    PREFIX + name for name in ("INTERNAL", "PRIVATE", "SEED", "FUZZ", "KILLS", "CLIENTS")
+    PREFIX + name
+    for name in ("INTERNAL", "LOOPBACK", "PRIVATE", "SEED", "FUZZ", "KILLS", "CLIENTS")
 )
 
 
@@ -269,7 +270,7 @@ class Settings:
         try:
             return self.actor or getpass.getuser()
         except (KeyError, OSError):  # a user without a name, as in many containers
-            return f"user-{os.getuid()}"
+            return f"user-{oslayer.user_id()}"
 
     def kept_days(self, kind: str) -> int:
         """How many days a kind in RETENTION_DAYS is kept; 0 for ever."""

@@ -9,7 +9,6 @@ they need. A store that fails while the daemon runs ends it: nothing may be half
 import functools
 import logging
 import os
-import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -262,8 +261,7 @@ class Runtime:
         the loading of recall for want of memory, is raised at the end."""
         from recollect.daemon import serving
 
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda _number, _frame: self.stop())
+        oslayer.on_stop(self.stop)
         self.answer_hooks()
         starter.succeeded(self.settings.directory)
         log.info("ready for hooks, process %d, version %s", os.getpid(), __version__)

@@ -4,10 +4,11 @@ In: the runtime. Out: an HTTP server on `recollect.sock` and on loopback, until 
 StoreBusy when no port is free.
 """
 
-import functools
+import contextlib
 import logging
 import os
 import socket
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from recollect.core import errors, oslayer
@@ -36,13 +37,11 @@ def serve(runtime: "Runtime") -> None:
     clones.start()
     runtime.upkeep.catch_up_later()
     address = runtime.socket_path(HTTP_SOCKET)
-    unix = oslayer.listen_unix(address)
-    limits = {
-        int(family): Connections(runtime.connections) for family in (socket.AF_UNIX, socket.AF_INET)
-    }
+    local = oslayer.listen_local(address)
+    limits = {is_local: Connections(runtime.connections) for is_local in (True, False)}
     config = uvicorn.Config(
         app,
-        http=cast(Any, functools.partial(DoorProtocol, doors=limits)),
+        http=cast(Any, partial(DoorProtocol, doors=limits)),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -57,7 +56,7 @@ def serve(runtime: "Runtime") -> None:
     _watch_doors(runtime, server, address)
     log.info("dashboard and API on http://127.0.0.1:%d", runtime.port)
     try:
-        server.run(sockets=[listener, unix])
+        server.run(sockets=[listener, local])
     finally:
         if os.path.exists(address):
             os.unlink(address)
@@ -67,12 +66,13 @@ def _watch_doors(runtime: "Runtime", server: Any, address: str) -> None:
     hooks = runtime.hooks
     watched = {
         "socket": door_watch.Door(
-            door_watch.http(socket.AF_UNIX, address, "localhost"),
-            lambda: server.also_serve(oslayer.listen_unix(address)),
+            door_watch.http(partial(oslayer.connect_local, address), "localhost"),
+            lambda: server.also_serve(oslayer.listen_local(address)),
         ),
         "tcp": door_watch.Door(
             door_watch.http(
-                socket.AF_INET, ("127.0.0.1", runtime.port), f"127.0.0.1:{runtime.port}"
+                partial(socket.create_connection, ("127.0.0.1", runtime.port)),
+                f"127.0.0.1:{runtime.port}",
             )
         ),
     }
@@ -84,15 +84,8 @@ def _watch_doors(runtime: "Runtime", server: Any, address: str) -> None:
 def _listen(port: int) -> socket.socket:
     """A listener on loopback, at the port asked for or the next free one."""
     for candidate in range(port, min(port + PORTS_TRIED, 65536)):
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", candidate))
-            listener.listen()  # two that have only bound a port could both have it
-        except OSError:
-            listener.close()
-            continue
-        return listener
+        with contextlib.suppress(OSError):
+            return oslayer.listen_tcp(candidate)
     raise errors.StoreBusy(
         f"no free port from {port} to {port + PORTS_TRIED - 1}",
         hint="recollect settings set port NUMBER",

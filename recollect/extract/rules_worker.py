@@ -9,14 +9,13 @@ against the batch like any other failure.
 import functools
 import logging
 import os
-import signal
-import socket
 import subprocess
 import sys
 import threading
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
+from recollect.core import oslayer
 from recollect.core.clock import Clock
 from recollect.core.errors import ExtractionFailed
 from recollect.extract import pickle_channel
@@ -31,7 +30,7 @@ CPU_S = 30  # per batch; most take less than one
 WALL_S = 300.0  # per batch
 IDLE_S = 60.0
 _HELLO_S = 10.0
-_KEPT = ("PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "TZ")  # nothing else of the environment
+_KEPT = ("PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "TZ", "SYSTEMROOT")  # nothing else
 
 
 class RulesWorker:
@@ -126,7 +125,7 @@ class RulesWorker:
 
 class _Child:
     def __init__(self, module: str, cpu_s: int, idle_s: float) -> None:
-        ours, theirs = socket.socketpair()
+        self.line, theirs = Pipe()
         numbers = (theirs.fileno(), os.getpid(), cpu_s, idle_s)
         with theirs:
             self._process = subprocess.Popen(
@@ -136,9 +135,8 @@ class _Child:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
+                **oslayer.inherited([theirs.fileno()]),
             )
-        self.line = Connection(ours.detach())
 
     @property
     def alive(self) -> bool:
@@ -161,18 +159,9 @@ class _Child:
 
     def why_it_ended(self) -> str:
         self.kill()
-        if self._process.returncode == -signal.SIGXCPU:
+        if oslayer.used_up_cpu(self._process.returncode):
             return "extraction used too much CPU time and was ended"
         return f"the extraction worker ended ({self._process.returncode}) before it was done"
 
     def status(self) -> dict[str, Any]:
-        return {"pid": self._process.pid, "rss_mb": _rss_mb(self._process.pid)}
-
-
-def _rss_mb(pid: int) -> int:
-    """The resident memory of a process; 0 where the system does not tell."""
-    try:
-        with open(f"/proc/{pid}/statm") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") >> 20
-    except (OSError, IndexError, ValueError):
-        return 0
+        return {"pid": self._process.pid, "rss_mb": oslayer.resident_mb(self._process.pid)}

@@ -6,8 +6,6 @@ the daemon is gone, when it was idle for long, and when it exceeds its CPU secon
 """
 
 import contextlib
-import os
-import resource
 import sys
 import traceback
 from collections.abc import Sequence
@@ -81,7 +79,7 @@ def serve(line: Connection, cpu_s: int, idle_s: float) -> None:
             case ("there?",):
                 pickle_channel.send(line, "here")
             case ("extract", namespace, now):
-                _limit_cpu(cpu_s)
+                oslayer.limit_cpu(cpu_s)
                 clock.set(now)
                 pickle_channel.send(
                     line, _extracted(rules, Batch(namespace, pickle_channel.receive_all(line)))
@@ -97,23 +95,12 @@ def _extracted(rules: RulesExtractor, batch: Batch) -> tuple[Any, ...]:
         return ("failed", type(error).__name__, traceback.format_exc())
 
 
-def _limit_cpu(seconds: int) -> None:
-    """Limit the CPU time from now on. During one long regex match no Python code runs that could
-    look at a clock; the kernel can."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    soft = int(used.ru_utime + used.ru_stime) + 1 + seconds
-    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
-
-
 def main() -> None:
     number, parent, cpu_s, idle_s = sys.argv[1:]
     oslayer.die_with(int(parent))
-    os.nice(_NICE)
-    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # a core dump would hold private text
+    oslayer.be_background(_NICE)
     with contextlib.suppress(EOFError, OSError):  # the daemon has gone
-        serve(Connection(int(number)), int(cpu_s), float(idle_s))
+        serve(oslayer.inherited_pipe(number), int(cpu_s), float(idle_s))
 
 
 if __name__ == "__main__":

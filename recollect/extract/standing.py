@@ -49,12 +49,8 @@ class Standing:
         return self.probability >= FIRES
 
 
-def standing_probability(text: str, vector: Any = None) -> float:
-    """How likely it is that a prompt states what holds from now on, or ends it."""
-    return standing(text, vector).probability
-
-
 def standing(text: str, vector: Any = None) -> Standing:
+    """How likely it is that a prompt states what holds from now on, or ends it."""
     weights = _weights()
     base = float(weights[-1])
     if vector is not None:

@@ -8,6 +8,7 @@ ConfigChanged, one that cannot be written CannotWrite; what was written before i
 import difflib
 import os
 import stat
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -197,7 +198,7 @@ def _write(path: str, raw: bytes | None, mode: int | None) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
             _own_as(target, file.fileno())
-            os.fchmod(file.fileno(), 0o600 if mode is None else mode)
+            oslayer.set_mode(file.fileno(), 0o600 if mode is None else mode)
         oslayer.put_in_place(temporary, target)
     except OSError:
         _unlink_quietly(temporary)
@@ -208,7 +209,7 @@ def _own_as(target: str, handle: int) -> None:
     """Under sudo the file stays its user's; a new one goes to the owner of its directory."""
     here = os.path.dirname(target)
     like = os.stat(target) if os.path.exists(target) else os.stat(here)
-    if os.geteuid() == 0 and like.st_uid != 0:
+    if sys.platform != "win32" and os.geteuid() == 0 and like.st_uid != 0:
         os.fchown(handle, like.st_uid, like.st_gid)
 
 

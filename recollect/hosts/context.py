@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from recollect.capture import launcher
 from recollect.core.errors import BadInput
 from recollect.core.settings import Settings
 
@@ -42,6 +43,8 @@ class Context:
 
     def hook(self, host: str, event: str) -> str:
         """The command line that a host's shell runs."""
+        if self.platform == "win32":  # cmd.exe and bash both know these quotes
+            return f'"{self.hook_command}" {host} {event}'
         return f"{shlex.quote(self.hook_command)} {host} {event}"
 
     def at(self, variable: str, *default: str) -> str:
@@ -62,6 +65,8 @@ class Context:
         """Where desktop programs such as VS Code keep their settings."""
         if self.platform == "darwin":
             return os.path.join(self.home, "Library", "Application Support")
+        if self.platform == "win32":
+            return self.at("APPDATA", "AppData", "Roaming")
         return os.path.join(self.home, ".config")
 
     @property
@@ -92,7 +97,7 @@ def of_this_machine(
     return Context(
         home=os.path.expanduser("~"),
         data_dir=settings.directory,
-        hook_command=settings.path("bin", "recollect-hook"),
+        hook_command=settings.path("bin", launcher.NAME),
         mcp_command=(_command(), "mcp"),
         scope="project" if project else "user",
         project=os.path.abspath(project) if project else "",

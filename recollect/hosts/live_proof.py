@@ -5,13 +5,11 @@ asks its own model once, which may cost a few tokens: the caller asks the user. 
 not end in time is stopped.
 """
 
-import os
 import secrets
-import signal
 import subprocess
 from dataclasses import dataclass
 
-from recollect.core import ids
+from recollect.core import ids, oslayer
 from recollect.hosts.context import Context
 from recollect.hosts.installer import Installer
 from recollect.hosts.proof import (
@@ -86,6 +84,6 @@ def _run(command: tuple[str, ...], place: str, context: Context) -> tuple[int, s
     try:
         out, _ = process.communicate(timeout=RUN_S)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        oslayer.signal_group(process.pid, oslayer.KILL)
         out, _ = process.communicate()
     return process.returncode, out.decode("utf-8", "replace")

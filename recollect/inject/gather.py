@@ -34,7 +34,7 @@ from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import intent
 from recollect.work.cache import WorkCache
 from recollect.work.index import BranchWork, ProjectWork
-from recollect.work.likely_files import Ask, Likely, likely_names, rank
+from recollect.work.likely_files import Ask, Likely, LikeTurns, likely_names, rank
 from recollect.work.paths import shortest_unique
 
 CANDIDATES = 30
@@ -344,9 +344,10 @@ def work_lines(
 def likely_line(
     work: ProjectWork, ask: Ask, told: Collection[str], *, later: bool, idle: float
 ) -> BriefLine | None:
+    like = LikeTurns(work, ask)
     likely = [
         one
-        for one in rank(work, ask)
+        for one in rank(work, ask, like=like)
         if f"file {one.path}" not in told and not work.is_ignored(one.path)
     ]
     # Where there are few files, which ones are likely tells nothing.
@@ -355,7 +356,7 @@ def likely_line(
     prompt = weight_of_prompt(ask.text, later=later, idle=idle)
     chances = [chance_of_file(one.score, prompt) for one in likely]
     kept = [one for one, chance in zip(likely, chances, strict=True) if chance >= SPEAKING.least]
-    line = files_line(work, ask, kept, told)
+    line = files_line(work, ask, kept, told, like)
     if line is not None:
         line.chance = max(chances)
         line.score = round(line.chance, 3)
@@ -372,14 +373,18 @@ MOST_COMMITS = 2
 
 
 def files_line(
-    work: ProjectWork, ask: Ask, likely: Sequence[Likely], told: Collection[str]
+    work: ProjectWork,
+    ask: Ask,
+    likely: Sequence[Likely],
+    told: Collection[str],
+    like: LikeTurns | None = None,
 ) -> BriefLine | None:
     """Files that are likely to be needed, some with names that they define; without what the
     session was told of."""
     new = [one for one in likely if f"file {one.path}" not in told]
     if not new:
         return None
-    names = likely_names(work, ask, new, told)
+    names = likely_names(work, ask, new, told, like)
     for size in range(len(new), 0, -1):
         line = _files_line(work, [one.path for one in new[:size]], names)
         if count_tokens(line.line) <= FILES_TOKENS:

@@ -261,7 +261,7 @@ REPEATS = "says the same as another one"
 def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
     """Mark what repeats something before it or something told, and move what is newer up."""
     whole = draft.question.trigger == "session-start"
-    if any(line.section == "rules" for line in draft.lines):
+    if any(line.record is None or line.section == "rules" for line in draft.lines):
         _drop_restated(draft)
     before = list(told)
     # Of a summary only the title is told, so the note with cause and fix is still news.
@@ -286,17 +286,21 @@ def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
 
 
 def _drop_restated(draft: Draft) -> None:
-    """What a turn or a session came to is no news when it is a rule that is told anyway."""
-    told: set[str] = set()
-    derived = []
-    for line in draft.kept:
-        words = set(words_in(render.forms(line, as_sections=True)[0]))
-        if line.section == "rules":
-            told |= words
+    """What a turn or a session came to is no news when it is a rule that is told anyway; nor is a
+    fact, or what a session left open, when a memory that is told says it."""
+    spoken = [
+        (line, set(words_in(render.forms(line, as_sections=line.record is not None)[0])))
+        for line in draft.kept
+    ]
+    rules = {word for line, words in spoken if line.section == "rules" for word in words}
+    for line, words in spoken:
+        restated = False
+        if isinstance(line.thing, Fact) or (line.section == "state" and line.record is None):
+            memories = (told for other, told in spoken if other.record is not None)
+            restated = any(words <= told for told in memories)
         if line.section == "state" or (line.record and not line.record.traits.is_belief):
-            derived.append((line, words))
-    for line, words in derived:
-        if len(words & told) >= RESTATED * len(words):
+            restated = restated or len(words & rules) >= RESTATED * len(words)
+        if restated:
             line.why_not = REPEATS
 
 

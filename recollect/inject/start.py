@@ -12,7 +12,14 @@ from recollect.core.values import Preference, Record
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import render
-from recollect.inject.draft import BriefLine, Draft, Sources, memory_line, preference_line
+from recollect.inject.draft import (
+    BriefLine,
+    Draft,
+    Sources,
+    memory_line,
+    plain,
+    preference_line,
+)
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.work.index import MAIN, last_summary
 from recollect.work.paths import looks_like_file
@@ -116,7 +123,10 @@ def _last_state(sources: Sources, draft: Draft, summaries: Sequence[Record]) -> 
     left = checkpoint.session_id
     if not sources.work.ask(here, lambda work: work.goes_on(left, branch, person)):
         return
-    told = summary is not None and summary.session_id == checkpoint.session_id
+    told = summary is not None and (
+        summary.session_id == checkpoint.session_id
+        or plain(summary.title) == plain(checkpoint.task)
+    )
     text = render.checkpoint_line(checkpoint, only_open=told)
     if text:
         key = f"checkpoint {checkpoint.session_id}"

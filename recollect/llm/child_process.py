@@ -13,6 +13,7 @@ from asyncio.subprocess import PIPE, Process, SubprocessStreamProtocol
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from recollect import privacy
+from recollect.core import oslayer
 from recollect.core.errors import ProviderDown, ProviderRefused
 from recollect.hosts.adapter import GUARD
 
@@ -61,7 +62,7 @@ class ChildProcess:
     async def end(self) -> None:
         """End the whole group. Not even a stop of the daemon interrupts this."""
         stopped = False
-        for number, patience in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
+        for number, patience in ((signal.SIGTERM, GRACE_S), (oslayer.KILL, KILL_S)):
             left = patience
             if not self._signal(number):
                 break
@@ -78,11 +79,7 @@ class ChildProcess:
 
     def _signal(self, number: int) -> bool:
         """Whether any process of the group was left to signal."""
-        try:
-            os.killpg(self._process.pid, number)
-        except (ProcessLookupError, PermissionError):  # macOS says so when only a zombie is left
-            return False
-        return True
+        return oslayer.signal_group(self._process.pid, number)
 
     async def _listen(self) -> None:
         stderr = self._process.stderr

@@ -8,16 +8,16 @@ off, and one that cannot be loaded is off at once.
 import contextlib
 import logging
 import os
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
+from recollect.core import oslayer
 from recollect.core.errors import PluginFailed
 from recollect.plugins.available import AvailablePlugin
 from recollect.plugins.channel import receive, send
@@ -47,20 +47,20 @@ class _Child:
     """A running process and its channels."""
 
     def __init__(self, plugin: AvailablePlugin, options_file: str, env: Mapping[str, str]) -> None:
-        pairs = [socket.socketpair() for _ in (NOTICES, BRIEFS, WORK)]
+        pairs = [Pipe() for _ in (NOTICES, BRIEFS, WORK)]
         theirs = [pair[1] for pair in pairs]
-        numbers = [str(one.fileno()) for one in theirs]
+        numbers = [one.fileno() for one in theirs]
         try:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", MODULE, plugin.target, options_file,
-                 *numbers],
+                 *map(str, numbers)],
                 env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL, pass_fds=[one.fileno() for one in theirs],
+                stderr=subprocess.DEVNULL, **oslayer.inherited(numbers),
             )  # fmt: skip
         finally:
             for one in theirs:
                 one.close()
-        self.channels = [_Channel(Connection(pair[0].detach())) for pair in pairs]
+        self.channels = [_Channel(pair[0]) for pair in pairs]
 
     @property
     def alive(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.core import safe_files
+from recollect.core import oslayer, safe_files
 from recollect.plugins import API_VERSION, HOOKS, Plugin
 from recollect.plugins.channel import OPTIONS_BYTES, failure, receive, send
 
@@ -68,7 +68,7 @@ def _serve_and_end(plugin: Plugin, line: Connection) -> None:
 
 
 def main(target: str, options_file: str, *descriptors: str) -> None:
-    lines = [Connection(int(one)) for one in descriptors]
+    lines = [oslayer.inherited_pipe(one) for one in descriptors]
     try:
         plugin = load(target, options_file)
     except BaseException as error:  # noqa: BLE001

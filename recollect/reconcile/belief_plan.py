@@ -38,7 +38,14 @@ from recollect.reconcile.belief_changes import (
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
 from recollect.reconcile.ending_pairs import change, least_share, read, shares
 from recollect.reconcile.ending_pairs import score as ending_score
-from recollect.reconcile.related_beliefs import cosine, cosines, rarity, standing, words_of
+from recollect.reconcile.related_beliefs import (
+    cosine,
+    cosines,
+    rarity,
+    refused,
+    standing,
+    words_of,
+)
 from recollect.reconcile.unread_statements import as_belief, stating_turns
 from recollect.store.interface import Store, with_content
 
@@ -96,6 +103,7 @@ class _Planner:
         self._changes: dict[str, BeliefChange] = {}
         self._unread: set[str] = set()  # what the rules could not read
         self._gone: list[Record] = []  # of this batch, and ended in it
+        self._refused = [words_of(one) for one in refused(store, namespace)]
 
     def plan(
         self,
@@ -105,6 +113,7 @@ class _Planner:
         perhaps: Sequence[EmbeddedRecord],
     ) -> BeliefPlan:
         asked = list(ends)
+        plans = [one for one in plans if not self._was_refused(one)]
         self._unread = {one.record.record_id for one in perhaps}
         for one in self._new:
             record = self._written[one.record.record_id]
@@ -138,6 +147,16 @@ class _Planner:
             for plan in plans
         ]
         return BeliefPlan(done, list(self._changes.values()), list(self._still_claimed(claims)))
+
+    def _was_refused(self, plan: ClusterPlan) -> bool:
+        """Whether it would propose what the user refused before, in whatever words."""
+        records = [one.record for one in plan.members]
+        return bool(records) and all(
+            one.traits.is_belief
+            and one.state == "proposed"
+            and any(same_statement(words_of(one), words) for words in self._refused)
+            for one in records
+        )
 
     def _take(self, one: EmbeddedRecord, ends: Sequence[EndClaim]) -> None:
         record = self._written[one.record.record_id]
@@ -214,8 +233,11 @@ class _Planner:
         names = [word_hashes(one) - _ABOUT_RULES for one in old]
         whole = word_hashes(text) - _ABOUT_RULES
         names = [one for one in names if 0 < len(one) <= NAMED and one != whole]
-        if names:
-            held = [one for one in held if any(name <= words_of(one) for name in names)]
+        named = [one for one in held if any(name <= words_of(one) for name in names)]
+        if named or any(map(_is_name, old)):
+            held = named if names else held
+        else:
+            names = []  # "no more lines to maintain" names nothing that was stated
         near = _by_words(held, text)
         if made is not None and made.vectors:
             near.update(cosines(self._store, held, made.vectors[0], made.model))
@@ -351,6 +373,10 @@ def _replaces(record: Record, older: Record) -> bool:
         differs = key(record.value) != key(older.value)
         return differs if record.polarity == older.polarity else not differs
     return _other_value(record.title, older.title)
+
+
+def _is_name(text: str) -> bool:
+    return text[:1].isupper() or bool(read(text).kinds)
 
 
 def _same_name(one: str, other: str) -> bool:

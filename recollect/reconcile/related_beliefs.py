@@ -36,6 +36,13 @@ def standing(store: Store, namespaces: Sequence[str], *, proposed: bool = False)
     return found
 
 
+def refused(store: Store, namespace: str) -> list[Record]:
+    """What the user refused or ended by hand, the newest."""
+    over = RecordFilter(kind="knowledge", state="ended")
+    found = store.records.page(namespace, over, limit=_PAGE).items
+    return [one for one in found if one.ended_by == "user"]
+
+
 def related(beliefs: Sequence[Record], text: str, most: int = 3) -> list[tuple[Record, float]]:
     """Those of the beliefs that a sentence may be about."""
     said = word_hashes(text)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.capture import frames
+from recollect.core import oslayer
 from recollect.core.clock import Clock
 from recollect.core.periodic import Job, Periodic
 from recollect.ingest.counters import Counters
@@ -88,28 +89,26 @@ class DoorWatch:
 
 def hooks(path: str) -> Callable[[], None]:
     def knock() -> None:
-        answer = _asked(socket.AF_UNIX, path, _NO_FRAME, frames.HEADER_BYTES)
+        answer = _asked(oslayer.connect_local(path, PATIENCE_S), _NO_FRAME, frames.HEADER_BYTES)
         if answer[: len(frames.ANSWER_MAGIC)] != frames.ANSWER_MAGIC:
             raise OSError("unexpected answer")
 
     return knock
 
 
-def http(family: socket.AddressFamily, address: object, host: str) -> Callable[[], None]:
+def http(connect: Callable[[float], socket.socket], host: str) -> Callable[[], None]:
     request = f"GET /static/ HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
 
     def knock() -> None:
-        if _asked(family, address, request, 9) != b"HTTP/1.1 ":
+        if _asked(connect(PATIENCE_S), request, 9) != b"HTTP/1.1 ":
             raise OSError("unexpected answer")
 
     return knock
 
 
-def _asked(family: socket.AddressFamily, address: object, request: bytes, most: int) -> bytes:
+def _asked(connection: socket.socket, request: bytes, most: int) -> bytes:
     """The first bytes of the answer."""
-    with socket.socket(family, socket.SOCK_STREAM) as connection:
-        connection.settimeout(PATIENCE_S)
-        connection.connect(address)  # type: ignore[arg-type]
+    with connection:
         connection.sendall(request)
         answer = b""
         while len(answer) < most:

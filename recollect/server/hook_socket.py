@@ -7,6 +7,7 @@ While the store cannot write, the answer is "not now", and the hook keeps the ev
 the thread from accepting.
 """
 
+import hmac
 import logging
 import os
 import queue
@@ -52,6 +53,7 @@ class _Connection:
         self.known = True  # whether we know the version of its frame
         self.answered = False
         self.answer = memoryview(b"")  # what is still to be sent
+        self.token = oslayer.expected_token(peer)  # what is to come before the frame
         self.waits = True  # for the client to send its frame or to take its answer
 
 
@@ -178,7 +180,7 @@ class HookServer:
             self._selector.unregister(self._listener)
 
     def _listen(self) -> None:
-        self._listener = oslayer.listen_unix(self.path)
+        self._listener = oslayer.listen_local(self.path)
         self._listener.setblocking(False)
         self._inode = os.stat(self.path).st_ino
 
@@ -193,7 +195,7 @@ class HookServer:
             self._accept_from = time.monotonic() + PAUSE_S
             self._make_room()
             return
-        if not self._is_ours(peer):
+        if not oslayer.is_owner(peer):
             self._counters.error("a process of another user tried the hook socket")
             peer.close()
             return
@@ -205,13 +207,6 @@ class HookServer:
             self._open[one] = None
         self._selector.register(peer, selectors.EVENT_READ, one)
         self._go_on(one)  # a hook has usually sent its whole frame by now
-
-    @staticmethod
-    def _is_ours(peer: socket.socket) -> bool:
-        try:
-            return oslayer.peer_uid(peer) == os.getuid()
-        except OSError:  # already closed
-            return False
 
     def _complain(self, what: str) -> None:
         """Log at most once a minute: the same failure meets every hook."""
@@ -248,6 +243,13 @@ class HookServer:
         if not part:
             raise FrameError("the client disconnected before its frame was complete")
         one.held += part
+        if one.token:
+            if len(one.held) < len(one.token):
+                return
+            if not hmac.compare_digest(one.held[: len(one.token)], one.token):
+                raise FrameError("the client does not know the token")
+            del one.held[: len(one.token)]
+            one.token = b""
         if one.length is None and len(one.held) >= frames.HEADER_BYTES:
             self._read_header(one)
         if one.length is not None and len(one.held) >= one.length:

@@ -6,8 +6,8 @@ one, so that nobody can block others by connecting. Idle and stuck connections a
 """
 
 import asyncio
+import hmac
 import logging
-import os
 import socket
 from typing import Any
 
@@ -47,7 +47,7 @@ class Connections:
 
 
 class DoorProtocol(H11Protocol):
-    def __init__(self, *arguments: Any, doors: dict[int, Connections], **named: Any) -> None:
+    def __init__(self, *arguments: Any, doors: dict[bool, Connections], **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._doors = doors
         self._door: Connections | None = None
@@ -55,15 +55,21 @@ class DoorProtocol(H11Protocol):
         self._waits: tuple[object, ...] = ()
         self._waits_since = 0.0
         self._resumed = 0
+        self._token = b""  # what is still to come of it
+        self._given = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         peer: socket.socket = transport.get_extra_info("socket")
-        if peer.family == socket.AF_UNIX and _is_stranger(peer):
+        self._token = oslayer.expected_token(peer)
+        is_local = bool(self._token) or peer.family != socket.AF_INET
+        if is_local and not oslayer.is_owner(peer):
             log.warning("a process of another user tried the socket")
             transport.abort()
             return
         super().connection_made(transport)
-        self._door = self._doors[int(peer.family)]
+        if self._token:
+            self.server = ("loopback", None)  # what the guard takes for a local socket
+        self._door = self._doors[is_local]
         self._waits_since = self.loop.time()
         self._timer = self.loop.call_later(LOOK_S, self._look)
         self._door.enter(self)
@@ -75,6 +81,20 @@ class DoorProtocol(H11Protocol):
         if self._timer is not None:
             self._timer.cancel()
         super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._token:  # nothing is read as HTTP before it
+            self._given += data
+            if len(self._given) < len(self._token):
+                return
+            given, data = self._given[: len(self._token)], self._given[len(self._token) :]
+            if not hmac.compare_digest(given, self._token):
+                log.warning("a process that does not know the token tried the socket")
+                self.transport.abort()
+                return
+            self._token = self._given = b""
+        if data:
+            super().data_received(data)
 
     def resume_writing(self) -> None:
         self._resumed += 1
@@ -139,10 +159,3 @@ class HttpServer(uvicorn.Server):
         connections at once before `Connections` can count them."""
         for one in sockets or ():
             one.listen(BACKLOG)
-
-
-def _is_stranger(peer: socket.socket) -> bool:
-    try:
-        return oslayer.peer_uid(peer) != os.getuid()
-    except OSError:  # already closed
-        return True

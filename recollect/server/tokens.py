@@ -147,12 +147,12 @@ def _read(path: str) -> str:
     with safe_files.open_plain(path, follow=False) as file:
         status = os.fstat(file.fileno())
         content = file.read(_TOKEN_BYTES + 1)
-        if status.st_uid != os.getuid():
+        if status.st_uid != oslayer.user_id():
             raise _NoToken("belonged to another user")
         if _open_to_others(status):
             # Others may have read it. On a file system without modes fchmod changes nothing; there
             # the token is kept.
-            os.fchmod(file.fileno(), oslayer.FILE_MODE)
+            oslayer.set_mode(file.fileno(), oslayer.FILE_MODE)
             if not _open_to_others(os.fstat(file.fileno())):
                 raise _NoToken("could be read by others")
     if not _TOKEN.fullmatch(content):

@@ -72,11 +72,13 @@ class SearchQuery(Filters, frozen=True, kw_only=True):
 
 
 class SearchHit(Value, frozen=True, kw_only=True):
-    """A memory with its score and the parts of the score."""
+    """A memory with its score and the parts of the score. `says_ended`: it states, perhaps beside
+    other things, a belief that ended since."""
 
     score: float
     parts: dict[str, float]
     record: Record
+    says_ended: bool = False
 
 
 class SearchAnswer(Value, frozen=True, kw_only=True):
@@ -117,8 +119,18 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
         answer = _found(asked, namespaces, parts.engine, parts.graphs, now, fetch, fits)
     else:
         answer = _words(runtime, asked, namespaces, fits)
+    if not asked.as_of:
+        items = tuple(_marked(runtime, one, namespaces) for one in answer.items)
+        answer = msgspec.structs.replace(answer, items=items)
     took = (time.perf_counter() - began) * 1000
     return msgspec.structs.replace(answer, latency_ms=round(took, 2))
+
+
+def _marked(runtime: ServiceRuntime, hit: SearchHit, namespaces: Sequence[str]) -> SearchHit:
+    left = runtime.recall().ended.current_record(hit.record, namespaces)
+    if left is not None and (left.title, left.summary) == (hit.record.title, hit.record.summary):
+        return hit
+    return msgspec.structs.replace(hit, says_ended=True)
 
 
 def ready(runtime: ServiceRuntime, namespaces: Sequence[str]) -> bool:

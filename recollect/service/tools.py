@@ -101,7 +101,10 @@ def _allowed_text(runtime: ServiceRuntime, text: str) -> str:
 def search_text(answer: search.SearchAnswer) -> str:
     if not answer.items:
         return "No memories found. Try other words, or project: all."
-    lines = [f"{memory_line(one.record)} (score {one.score:.2f})" for one in answer.items]
+    lines = [
+        f"{memory_line(one.record, says_ended=one.says_ended)} (score {one.score:.2f})"
+        for one in answer.items
+    ]
     if not answer.good:
         lines.insert(0, "No good match; the nearest memories are:")
     elif answer.good < len(lines):
@@ -256,9 +259,10 @@ def entity_text(answer: graph.EntityRecall) -> str:
 # --- answers as text -----------------------------------------------------------------------------
 
 
-def memory_line(record: Record) -> str:
+def memory_line(record: Record, *, says_ended: bool = False) -> str:
     """A memory in a list: id, date, kind, title and the beginning of its summary."""
     kind = record.knowledge_type or record.observation_type or record.traits.label
+    kind += " (says what no longer holds)" if says_ended else ""
     kind += f" ({state_of(record)})" if record.state != "current" else ""
     text = f"{record.record_id} [{record.valid_from:%Y-%m-%d}] {kind}: {_flat(record.title)}"
     if _flat(record.summary) not in ("", _flat(record.title)):

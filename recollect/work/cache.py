@@ -152,15 +152,16 @@ class WorkCache:
         """The graph of the work, or of what was done of it by a moment. It is built outside the
         locks, so that no prompt waits for it."""
         if until is not None:
-            turns = self._for_graph(namespace)
-            return WorkGraph(namespace, (one for one in turns if one.at <= until))
+            turns = (one for one in self._for_graph(namespace) if one.at <= until)
+            return WorkGraph(namespace, turns, ignored_in(self._roots(namespace)))
         with self._lock:
             now = self._drops + self._changes.get(namespace, 0)
             held = self._graphs.get(namespace)
             if held is not None and held[0] == now:
                 self._graphs.move_to_end(namespace)
                 return held[1]
-        graph = WorkGraph(namespace, self._for_graph(namespace, work_graph.MOST_TURNS))
+        newest = self._for_graph(namespace, work_graph.MOST_TURNS)
+        graph = WorkGraph(namespace, newest, ignored_in(self._roots(namespace)))
         with self._lock:
             self._graphs[namespace] = now, graph
             while len(self._graphs) > MOST_GRAPHS:

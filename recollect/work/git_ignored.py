@@ -1,4 +1,4 @@
-"""Files that a repository ignores: a brief does not name them.
+"""Files that a repository ignores: neither a brief nor the graph names them.
 
 In: the roots of a project on this machine. Out: whether a path inside the repository is ignored, by
 the `.gitignore` in a root; the last pattern that matches decides, as in git. Read when a project is
@@ -17,11 +17,14 @@ MOST_PATTERNS = 500
 _BASE = "/repository"
 
 
+IsIgnored = Callable[[str], bool]  # of a path inside the repository
+
+
 def nothing_ignored(path: str) -> bool:
     return False
 
 
-def ignored_in(roots: Iterable[str]) -> Callable[[str], bool]:
+def ignored_in(roots: Iterable[str]) -> IsIgnored:
     rules = [rule for root in roots for rule in _rules(os.path.join(root, ".gitignore"))]
     if not rules:
         return nothing_ignored

@@ -17,6 +17,7 @@ from recollect.core import ids
 from recollect.core.entity_keys import key
 from recollect.core.values import Action, Entity, Relationship, TurnWork
 from recollect.work import command_targets
+from recollect.work.git_ignored import IsIgnored, nothing_ignored
 from recollect.work.index import MAIN
 from recollect.work.paths import base, shortest_unique, subject_of
 from recollect.work.renames import with_current_paths
@@ -83,8 +84,10 @@ class _Runs:
 class WorkGraph:
     """Reads only."""
 
-    def __init__(self, namespace: str, turns: Iterable[TurnWork]) -> None:
-        built = _Builder(namespace, turns)
+    def __init__(
+        self, namespace: str, turns: Iterable[TurnWork], is_ignored: IsIgnored = nothing_ignored
+    ) -> None:
+        built = _Builder(namespace, turns, is_ignored)
         self._entities = {one.entity_id: one for one in built.entities()}
         self._relationships = built.relationships()
 
@@ -108,8 +111,9 @@ class WorkGraph:
 
 
 class _Builder:
-    def __init__(self, namespace: str, turns: Iterable[TurnWork]) -> None:
+    def __init__(self, namespace: str, turns: Iterable[TurnWork], is_ignored: IsIgnored) -> None:
         self._namespace = namespace
+        self._is_ignored = is_ignored
         self._mark = _MARK + _hash(namespace, 6)
         self._nodes: dict[Node, _Met] = {}
         self._edges: dict[Edge, _Met] = {}
@@ -168,8 +172,8 @@ class _Builder:
             for left, right in combinations(sorted(edited), 2):
                 self._join(("file", left), ("file", right), "edited_with", work)
         for name, path in work.defines:
-            if path.endswith(_PROSE):
-                continue  # an example in a text
+            if path.endswith(_PROSE) or self._is_ignored(path):
+                continue  # an example in a text, or of a file that is not named
             held = self._defined[name]
             met = held.get(path)
             if met is None:
@@ -180,6 +184,8 @@ class _Builder:
     def _file(self, action: Action) -> str:
         """The file of an action. What a command names is one when a tool has touched it, too."""
         path = "" if action.path.endswith("/") else action.path  # of a folder that was renamed
+        if path and self._is_ignored(path):
+            return ""
         if not path or action.how != "run":
             return path
         same = self._by_name.get(base(path), ())

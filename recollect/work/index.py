@@ -121,6 +121,7 @@ class ProjectWork:
         self.runs: dict[str, CommandRuns] = {}  # by the command's normal form
         self.usual: dict[str, CommandRuns] = {}  # of them, those that several sessions ran
         self.symbols: dict[str, tuple[int, ...]] = {}  # a name -> files that define it
+        self.defined: dict[int, list[str]] = {}  # a file -> the names that it defines
         self.names: dict[str, NameUse] = {}  # by name
         self.turn: list[IndexedTurn | None] = []  # by number; None for one that was replaced
         self.words = Postings()  # of turns
@@ -313,7 +314,7 @@ class ProjectWork:
         for branch in self.by_branch.values():
             if old in branch.files:
                 branch.files[new] = max(branch.files.pop(old), branch.files.get(new, 0.0))
-        names = [name for name, files in self.symbols.items() if old in files]
+        names = self.defined.pop(old, [])
         if names:
             self.defined_words.remove(old, {term for name in names for term in terms(name)})
         for name in names:
@@ -347,6 +348,7 @@ class ProjectWork:
         held = self.symbols.get(name, ())
         if number not in held:
             self.symbols[name] = (*held, number)
+            self.defined.setdefault(number, []).append(name)
             for term in terms(name):
                 self.defined_words.add(number, {term: 1})
 

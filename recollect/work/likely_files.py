@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -43,13 +44,36 @@ class Likely:
     parts: dict[str, float] = field(default_factory=dict)
 
 
-def rank(work: ProjectWork, ask: Ask, most: int = MOST) -> list[Likely]:
+class LikeTurns:
+    """Turns of other sessions that are most like what is asked, with their scores; they vote."""
+
+    def __init__(self, work: ProjectWork, ask: Ask) -> None:
+        self._work, self._ask = work, ask
+        self.session = work.of_session.get(ask.session) or SessionWork()
+
+    @cached_property
+    def prompt(self) -> list[tuple[int, float]]:
+        return self.to(terms(self._ask.text))
+
+    @cached_property
+    def branch(self) -> list[tuple[int, float]]:
+        return [] if self._ask.branch in MAIN else self.to(terms(self._ask.branch))
+
+    def to(self, wanted: Iterable[str]) -> list[tuple[int, float]]:
+        scores = bm25.search(self._work.words, wanted)
+        scores[[turn.number for turn in self.session.turns.values()]] = 0.0
+        return bm25.best(scores, WORK_FILES.voters)
+
+
+def rank(
+    work: ProjectWork, ask: Ask, most: int = MOST, like: LikeTurns | None = None
+) -> list[Likely]:
     """Files that the session has not touched and the prompt does not name, best first."""
-    session = work.of_session.get(ask.session) or SessionWork()
-    touched = {number for turn in session.turns.values() for number in work.touched(turn)}
+    like = like or LikeTurns(work, ask)
+    touched = {number for turn in like.session.turns.values() for number in work.touched(turn)}
     parts: dict[str, Scores] = {}
     total = np.zeros(len(work.path))
-    for name, values in _signals(work, ask, session, touched):
+    for name, values in _signals(work, ask, like, touched):
         values[list(touched)] = 0.0
         highest = values.max(initial=0.0)
         if highest > 0:
@@ -81,7 +105,7 @@ def _best(work: ProjectWork, total: Scores, prompt: str, most: int) -> list[int]
 
 
 def _signals(
-    work: ProjectWork, ask: Ask, session: SessionWork, touched: Set[int]
+    work: ProjectWork, ask: Ask, like: LikeTurns, touched: Set[int]
 ) -> Iterator[tuple[str, Scores]]:
     """Each with an array of its own."""
     size = len(work.path)
@@ -97,11 +121,11 @@ def _signals(
             values = np.zeros(size)
             values[list(branch.files)] = _fading(ask.at - at, WORK_FILES.branch_days)
             yield "branch", values
-        yield "branch_words", _votes(work, terms(ask.branch), session)
-    yield "prompt", _votes(work, prompt, session)
-    recent = list(session.turns.values())[-WORK_FILES.context_turns :]
+        yield "branch_words", _votes(work, like.branch)
+    yield "prompt", _votes(work, like.prompt)
+    recent = list(like.session.turns.values())[-WORK_FILES.context_turns :]
     if recent:
-        yield "context", _votes(work, {term for turn in recent for term in turn.terms}, session)
+        yield "context", _votes(work, like.to({term for turn in recent for term in turn.terms}))
     voters = WORK_FILES.voters
     yield "name", _array(size, bm25.best(bm25.search(work.path_words, prompt), 2 * voters))
     yield "pair", _array(size, _pairs(work, ask.text, touched).items())
@@ -120,13 +144,10 @@ def _fading(age_s: Scores, days: float) -> Scores:
     return np.exp(np.minimum(0.0, -age_s) / (days * DAY_S))
 
 
-def _votes(work: ProjectWork, wanted: Iterable[str], without: SessionWork) -> Scores:
-    """The turns that are most like it vote for the files they touched; those of the session that
-    asks have no vote."""
-    scores = bm25.search(work.words, wanted)
-    scores[[turn.number for turn in without.turns.values()]] = 0.0
+def _votes(work: ProjectWork, voters: Iterable[tuple[int, float]]) -> Scores:
+    """Turns vote for the files they touched."""
     found = np.zeros(len(work.path))
-    for number, score in bm25.best(scores, WORK_FILES.voters):
+    for number, score in voters:
         turn = work.turn[number]
         assert turn is not None  # one that was replaced holds no words
         for file, weight in work.touched(turn).items():
@@ -156,45 +177,64 @@ def _by_symbol(work: ProjectWork, text: str) -> Mapping[int, float]:
     return found
 
 
-MOST_NAMES = 3
+MOST_NAMES = 5
+MOST_NAMES_LATER = 2
 SHORTEST = 5
 LONGEST = 32  # a longer one costs more than it tells
 
 
 def likely_names(
-    work: ProjectWork, ask: Ask, likely: Sequence[Likely], told: Collection[str]
+    work: ProjectWork,
+    ask: Ask,
+    likely: Sequence[Likely],
+    told: Collection[str],
+    like: LikeTurns | None = None,
 ) -> dict[str, list[str]]:
     """Names of the likely files that a session may need (functions and types worked on before), by
-    the path of their file. A name counts by the turns like the prompt in which it was defined, by
-    the words it shares with the prompt, and by how recently and in how many sessions it came up;
-    one that comes up everywhere tells nothing."""
-    files = {work.number[one.path]: one.path for one in likely if one.path in work.number}
-    prompt = set(terms(ask.text))
-    votes: dict[str, float] = {}
-    for number, score in bm25.best(bm25.search(work.words, prompt), WORK_FILES.voters):
-        turn = work.turn[number]
-        if turn is None or turn.session_id == ask.session:
-            continue
-        for name in turn.names:
-            votes[name] = votes.get(name, 0.0) + score
+    the path of their file. As for files, signals of equal weight: turns like the prompt and like
+    the branch's name in which it was defined, words it shares with the prompt, how recently and in
+    how many sessions it came up, its file, its branch. One that comes up everywhere tells
+    nothing."""
+    like = like or LikeTurns(work, ask)
+    files = {work.number[one.path]: one for one in likely if one.path in work.number}
     common = max(WORK_FILES.rare_sessions, WORK_FILES.rare_share * len(work.of_session))
+    prompt = set(terms(ask.text))
+    votes = [_votes_for_names(work, voters) for voters in (like.prompt, like.branch)]
+    sessions: dict[str, float] = {}
+    scored_files: dict[str, float] = {}
     scores: dict[str, float] = {}
-    for name, vote in votes.items():
+    for number, name in ((one, name) for one in files for name in work.defined.get(one, ())):
         use = work.names.get(name)
         if use is None or use.sessions > common or not SHORTEST <= len(name) <= LONGEST:
             continue
-        if name in ask.text:
-            continue
-        if f"name {name}" in told or files.keys().isdisjoint(work.symbols.get(name, ())):
+        if name in ask.text or f"name {name}" in told:
             continue
         own = set(terms(name))
         shared = len(own & prompt) / max(1, len(own))
+        if not shared and not any(name in some for some in votes):
+            continue
         recent = math.exp(-max(0.0, ask.at - use.last_at) / (WORK_FILES.recent_days * DAY_S))
-        here = 2.0 if use.branch == ask.branch and ask.branch not in MAIN else 1.0
-        scores[name] = vote * (0.2 + shared) * (0.3 + recent) * here * math.sqrt(use.sessions)
-    best = sorted(scores, key=lambda name: (-scores[name], name))[:MOST_NAMES]
+        here = use.branch == ask.branch and ask.branch not in MAIN
+        scores[name] = shared + recent + here
+        sessions[name] = use.sessions
+        scored_files[name] = max(files[number].score, scored_files.get(name, 0.0))
+    for values in (*votes, sessions, scored_files):
+        highest = max((values.get(name, 0.0) for name in scores), default=0.0)
+        for name in scores if highest else ():
+            scores[name] += values.get(name, 0.0) / highest
+    most = MOST_NAMES_LATER if like.session.turns else MOST_NAMES
+    best = sorted(scores, key=lambda name: (-scores[name], name))[:most]
     found: dict[str, list[str]] = {}
     for name in best:
-        path = next(files[number] for number in work.symbols[name] if number in files)
+        path = next(files[number].path for number in work.symbols[name] if number in files)
         found.setdefault(path, []).append(name)
+    return found
+
+
+def _votes_for_names(work: ProjectWork, voters: Iterable[tuple[int, float]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for number, score in voters:
+        turn = work.turn[number]
+        for name in turn.names if turn is not None else ():
+            found[name] = found.get(name, 0.0) + score
     return found

@@ -1,4 +1,5 @@
-"""What is believed of freely worded prompts: `python -m tests.bench.beliefs LIST.json [-v]`.
+"""What is believed of freely worded prompts: `python -m tests.bench.beliefs LIST.json [-v]`, and
+with `--sessions FOLDER` also how many of the prompts of past sessions would be hinted.
 
 In: a list by somebody who had not seen the rules: `statements`, `near_misses`, `one_off`,
 `changed_minds` (before, after, question, old, new) and `withdrawn` (rule, withdrawal, words). Out:
@@ -19,6 +20,7 @@ from recollect.core import projects
 from recollect.core.text_words import STOP_WORDS, words
 from recollect.core.values import Record
 from recollect.extract.standing import standing
+from recollect.trial import transcripts
 from tests.fakes.runtime import RuntimeHome
 
 DONE = "Done, and the tests pass."
@@ -87,19 +89,22 @@ def _home() -> Iterator[tuple[RuntimeHome, pathlib.Path]]:
 def _single(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
     with _home() as (home, folder):
         for kind in ("statements", "near_misses", "one_off"):
-            held = proposed = noticed = 0
+            held = proposed = noticed = hints = 0
             for number, case in enumerate(cases.get(kind, [])):
                 project = Project(home, folder / f"{kind}-{number}")
                 project.session(case["prompt"])
                 sure, waits = project.beliefs("current", "disputed"), project.beliefs("proposed")
                 hinted = _is_hinted(home, case["prompt"])
                 held, proposed = held + bool(sure), proposed + bool(sure or waits)
-                noticed += bool(sure or waits or hinted)
+                noticed, hints = noticed + bool(sure or waits or hinted), hints + hinted
                 if show:
                     yield f"{kind} {number} {case['prompt']!r}\n    held {sure}\n    waits {waits}"
                     yield f"    hinted {hinted}"
             total = len(cases.get(kind, []))
-            yield f"{kind}: {held} of {total} held, {proposed} held or proposed, {noticed} noticed"
+            yield (
+                f"{kind}: {held} of {total} held, {proposed} held or proposed, {hints} hinted, "
+                f"{noticed} noticed"
+            )
         gone = [
             f"    {one.title} <- {one.ended_by[-5:].lower()}"
             for namespace in home.runtime.store.projects.namespaces()
@@ -174,8 +179,24 @@ def _tells(told: str, case: dict[str, str]) -> bool:
     )
 
 
-def main(path: str, *, show: bool) -> None:
+def _hinted_in(folder: str) -> Iterator[str]:
+    """How often the detector of statements fires in real work. Its weights know these prompts;
+    `fit_standing` prints the share with whole sessions left out."""
+    with tempfile.TemporaryDirectory() as unpacked, _home() as (home, _):
+        sources, _ = transcripts.in_folder(folder, unpacked, 10_000)
+        prompts = [
+            transcripts.prompt_text(turn)
+            for session in transcripts.read(sources)
+            for turn in session.turns
+        ]
+        fired = sum(_is_hinted(home, one) for one in prompts)
+    yield f"sessions: {fired} of {len(prompts)} prompts hinted ({fired / len(prompts):.1%})"
+
+
+def main(path: str, *, show: bool, sessions: str) -> None:
     os.environ.setdefault("RECOLLECT_MODEL_DIR", ".venv/models")
+    for line in _hinted_in(sessions) if sessions else ():
+        print(line, flush=True)
     cases = json.loads(pathlib.Path(path).read_text("utf-8"))
     for part in (_single, _changed, _withdrawn):
         for line in part(cases, show=show):
@@ -183,4 +204,5 @@ def main(path: str, *, show: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], show="-v" in sys.argv[2:])
+    at = sys.argv.index("--sessions") + 1 if "--sessions" in sys.argv else 0
+    main(sys.argv[1], show="-v" in sys.argv[2:], sessions=sys.argv[at] if at else "")

@@ -1,9 +1,12 @@
 """The life of one event: from a host's payload through the real hook into the store."""
 
 import pathlib
+import socket
 
 import pytest
 
+from recollect.capture import launcher
+from recollect.core import oslayer
 from recollect.hosts import hooks
 from recollect.hosts.hooks import ADAPTERS
 from recollect.hosts.payloads import Payload
@@ -85,3 +88,34 @@ def test_a_host_that_fires_twice_is_heard_once(daemon: RealDaemon) -> None:
     for _ in range(3):
         daemon.run_hook("claude-code", "PostToolUse", payload)
     assert len(daemon.events("/", expected=1)) == 1
+
+
+def test_one_event_by_loopback_as_on_windows(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hook, daemon and client with a port and a token in place of unix sockets."""
+    monkeypatch.setattr(oslayer, "LOOPBACK", True)
+    monkeypatch.setenv("RECOLLECT_LOOPBACK", "1")
+    (tmp_path / "Makefile").touch()
+    daemon = RealDaemon(tmp_path / "home", loopback="1").start()
+    try:
+        launcher.install_hook(str(daemon.home), compiled="")  # the Python one
+        payload = {"session_id": "abc", "cwd": str(tmp_path), "prompt": "Fix the retry storm"}
+        done = daemon.run_hook("claude-code", "UserPromptSubmit", payload)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        (event,) = daemon.events(str(tmp_path), expected=1)
+        assert event["body"]["content"] == payload["prompt"]
+        for name, request in (
+            ("hook.sock", b"RCLQ" + bytes(8)),
+            ("recollect.sock", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        ):
+            _, port, token = (daemon.home / name).read_bytes().split()
+            for given, answered in ((token, True), (b"0" * len(token), False)):
+                with socket.create_connection(("127.0.0.1", int(port)), 10) as connection:
+                    connection.sendall(given + request)
+                    try:
+                        assert bool(connection.recv(12)) == answered, name
+                    except ConnectionResetError:
+                        assert not answered
+    finally:
+        daemon.stop()

@@ -55,6 +55,7 @@ _FAILED = re.compile(
     r"undefined|unresolved|unexpected|timed? ?out|no such|invalid|\bwarning\b)",
     re.IGNORECASE,
 )
+_LINTED = re.compile(r"[\w./-]+:\d+(?::\d+)?:? (\S.{8,300}\([A-Za-z][\w-]{2,30}\))$")
 _NOT_TELLING = re.compile(
     r"^(?:Error: )?Exit code \d+$|^(?:npm ERR!|make(?:\[\d+\])?:) .*Error \d+|^=+|^-+$|^Traceback|"
     r"^\s*$|^\S+ \$ |^FAIL\s*$|errors? found$|\btask failed$",
@@ -108,6 +109,12 @@ def family(step: str) -> str:
     return " ".join(words[:depth] + [word for word in words[depth:] if word.startswith("-")])
 
 
+def commits(call: ToolCall) -> bool:
+    """Whether a call made a commit, in a repository that it did not make for a trial."""
+    made = _GIT_COMMIT.search(call.command) is not None and not call.failed
+    return made and not _TRIAL.search(call.command)
+
+
 def commit_subject(call: ToolCall) -> str:
     """The subject of the commit that a call made; empty when it made none."""
     return commit_message(call)[0]
@@ -116,7 +123,7 @@ def commit_subject(call: ToolCall) -> str:
 def commit_message(call: ToolCall) -> tuple[str, str]:
     """Subject and body of the commit that a call made; both empty when it made none. A repository
     that the call itself makes is a trial's."""
-    if call.failed or not _GIT_COMMIT.search(call.command) or _TRIAL.search(call.command):
+    if not commits(call):
         return "", ""
     texts = [text for _, text in _given_texts(_MESSAGE, call.command[:8000])]
     subject, _, body = "\n\n".join(texts).strip().partition("\n")
@@ -178,8 +185,11 @@ def program(step: str) -> list[str]:
 
 
 def error_line(output: str) -> str:
-    """The line of an output that says what failed."""
+    """The line of an output that says what failed: first that of a linter, which names its rule."""
     lines = [line.strip() for line in output.splitlines()[:200]]
+    rule = next((found for line in lines if (found := _LINTED.match(line))), None)
+    if rule is not None:
+        return plain(rule[1])[:200]
     telling = [line for line in lines if len(line) > 5 and not _NOT_TELLING.search(line)]
     for line in telling:
         if _FAILED.search(line):

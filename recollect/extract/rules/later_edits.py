@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words
+from recollect.extract.rules.prose import fenced
 from recollect.extract.rules.turns import Turn
 from recollect.work import commands, edited_text
 from recollect.work.paths import base
@@ -19,6 +20,7 @@ from recollect.work.session_effort import GIT_TAKES_BACK
 
 _MOST_CHARS = 60_000  # of one text that was edited
 _SHORT_LINE = 4
+_TELLING = 16  # characters of a line of code that is not found by chance
 _STEM = 7
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
@@ -67,6 +69,9 @@ class TurnEdits:
     names_added: set[str] = field(default_factory=set)  # the same, of code that was there before
     names_removed: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)  # names of files
+    edited: set[str] = field(default_factory=set)  # the lines that edits replaced, changed or not
+    names_edited: set[str] = field(default_factory=set)  # the names in them
+    files: set[str] = field(default_factory=set)  # names of files that were written
     takes_back: list[str] = field(default_factory=list)  # git commands
     wrote: bool = False
 
@@ -106,6 +111,23 @@ class LaterEdits:
             if edits.added and len(left) <= (1 - NOTE_MAKING.undone) * len(edits.added):
                 return number
         return None
+
+    def shown_code_edited(self, at: int, answer: str) -> int | None:
+        """The later turn that edited the code which an answer shows; None while it is as it was."""
+        shown = {line for part in fenced(answer) for line in _lines(part) if len(line) >= _TELLING}
+        for number in range(at + 1, len(self._turns)) if len(shown) > 1 else ():
+            if len(shown & self._turns[number].edited) >= max(2, NOTE_MAKING.shown * len(shown)):
+                return number
+        return None
+
+    def followed(self, at: int, answer: str) -> bool:
+        """Whether one of the next turns edited what an answer is about."""
+        named, files = code_names(answer), {base(name) for name in _FILE.findall(answer)}
+        return any(
+            not files.isdisjoint(one.files)
+            or len(named & one.names_edited) >= NOTE_MAKING.names_edited
+            for one in self._turns[at + 1 : at + 1 + NOTE_MAKING.followed_up]
+        )
 
     def outdated(self, at: int, text: str) -> int | None:
         """The later turn that ended what a sentence of a turn says; None while it holds."""
@@ -192,8 +214,11 @@ def _edits(turn: Turn, whole: dict[str, frozenset[str]]) -> TurnEdits:
             continue
         found.wrote = True
         path = call.files[0] if call.files else ""
+        found.files.add(base(path))
         for old, new in edited_text.changes(call.input):
             before, after = _lines(old), _lines(new)
+            found.edited |= before
+            found.names_edited |= _names_in(before)
             known = bool(old)
             if not old:
                 before, known = whole.get(path, frozenset()), path in whole

@@ -6,7 +6,7 @@ however many calls it made: a row per call would be a log, not a memory.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 
 from recollect.core.kinds import ObservationType
@@ -18,15 +18,14 @@ from recollect.extract.rules.commands import steps
 from recollect.extract.rules.prose import (
     Sentence,
     capitalised,
-    cut,
     plain,
-    sentences,
     with_short_paths,
 )
-from recollect.extract.rules.repairs import RepairedCommand, repair_text, repair_title
-from recollect.extract.rules.sentence_ranker import RankedSentence
+from recollect.extract.rules.repairs import RepairedCommand, names_rule, repair_text, repair_title
+from recollect.extract.rules.sentence_ranker import ON_THE_WAY, RankedSentence
 from recollect.extract.rules.titles import (
     LEAD,
+    answer_heading,
     as_title,
     best_title,
     heads,
@@ -35,18 +34,35 @@ from recollect.extract.rules.titles import (
     order,
     stated_order,
     title_of_part,
+    with_file,
 )
 from recollect.extract.rules.turns import Turn
+from recollect.extract.rules.user_words import ASKED, SAID, remarks, request
 from recollect.extract.rules.written_down import Message, plan_heading, plan_reasons, written_down
 
-_ASKED, _BEFORE = "Asked: ", "Before: "
+_BEFORE = "Before: "
+ASIDES = (ASKED, SAID, ON_THE_WAY)  # before lines that are not of the answer
 # What may be or could be done: offered, not done.
 _HYPOTHETICAL = re.compile(
     r"\b(?:would|could|might|should|may|try|probably|likely)\b", re.IGNORECASE
 )
+_AGREES = re.compile(
+    r"\A(?:(?:yes|no|exactly|good (?:point|catch|question)|you(?:'re| are) (?:absolutely )?right)"
+    r"(?: to question this)?\s*[,.!:;—–-]+\s+)+",
+    re.IGNORECASE,
+)
+# Headings under which an answer turns to its reader.
+_TO_READER = re.compile(
+    r"\?$|\b(?:how to|usage|benefits?|next|which|try|quick|instructions?|examples?|why|steps)\b",
+    re.IGNORECASE,
+)
+_BOASTS = re.compile(
+    r"\b(?:perfectly|flawless\w*|exactly as (?:promised|expected))\b", re.IGNORECASE
+)
 _SUSPECTED = re.compile(r"\b(?:suspicion|suspects?|presumably|seems?|appears?)\b", re.IGNORECASE)
 _OPTIONS = re.compile(
-    r"\b(?:options?|approach(?:es)?|alternatives?|recommend\w*|suggest\w*|ideas?|proposals?|proposed)\b",
+    r"\b(?:options?|approach(?:es)?|alternatives?|recommend\w*|suggest\w*|ideas?|proposals?|proposed|"
+    r"pros|cons|potential|concerns?|questions?|risks?|could|should|would)\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
@@ -77,37 +93,85 @@ def outcome(
     messages: Sequence[Message] = (),
     before: Sequence[RankedSentence] = (),
     heading: str = "",
+    followed: bool = False,
 ) -> TurnOutcome | None:
     """`said`: the sentences of the answer. `stated`: the sentences that are kept as statements;
     what stands there is not told a second time. `messages`: those of the commits with this work.
     `before`: what earlier answers said about how it was until this turn. `heading`: of a plan whose
-    work this turn did again."""
+    work this turn did again. `followed`: what it is about was edited soon after."""
     told = frozenset(map(normalised, stated))
-    said = [one for one in said if normalised(one.text) not in told and not is_talk(one.text)]
+    said = [one for one in map(_without_agreement, said) if normalised(one.text) not in told]
+    said = [one for one in said if not is_talk(one.text) and not _BOASTS.search(one.text)]
+    words = remarks(turn, told)
     kept = [one for one in said if one.keep >= NOTE_MAKING.keep]
-    if kept and sum(len(one.text) for one in said) <= NOTE_MAKING.short_answer:
-        kept = said  # the ranking learned from long answers; a short one says cause and fix
+    main = [one for one in said if not one.aside]
+    if kept and sum(len(one.text) for one in main) <= NOTE_MAKING.short_answer:
+        kept = main  # the ranking learned from long answers; a short one says cause and fix
     best = max((one.keep for one in kept), default=0.0)
+    details = _details(said)
+    more = [one for one in said if one in kept or one in details]
     written = tuple(turn.written())
     named = [one for one in messages if len(content_words(one.subject)) >= 3]
     subject = named[0].subject if named else ""
     noted = written_down(messages, subject)
-    acted = bool(written or repairs) or (
-        best >= NOTE_MAKING.sure and is_problem(turn) and _ran_fix(turn)
+    acted = (
+        turn.works()
+        or bool(repairs)
+        or (best >= NOTE_MAKING.sure and is_problem(turn) and _ran_fix(turn))
     )
+    acted = acted and not _asks_how_to_go_on(turn)
     if acted:
         if is_chore(turn, kept, repairs) or (
             best < NOTE_MAKING.certain and not subject and _only_merges(turn)
         ):
             return None
-        poor = [one for one in said if one.keep >= NOTE_MAKING.poor]
+        poor = [one for one in main if one.keep >= NOTE_MAKING.poor]
         sentences = [*noted, *(kept or poor)]
         subject = subject or plan_heading(turn) or heading
-        return _work(turn, sentences, subject, repairs, written, told, before)
+        return _work(turn, sentences, more, subject, repairs, written, told, before, words)
     if subject:  # work that others did, or that was done before the session
         told_of = [*noted, *kept]
-        return _outcome(turn, "tool_use", "command", subject, told_of, (), (), author="assistant")
-    return _finding(turn, [one for one in kept if not _is_offered(one.sentence)])
+        return _outcome(
+            turn, "tool_use", "command", subject, told_of, (), (), author="assistant", more=more
+        )
+    sure = [one for one in kept if not _is_offered(one.sentence)]
+    if written:  # a trial: what was made for it is not kept
+        sure = [one for one in sure if not patterns.DONE_FIRST.match(one.text)]
+    # What was mended soon after is not told in every detail.
+    more = [one for one in (kept if followed else more) if not _is_offered(one.sentence)]
+    return _finding(turn, sure, more, words)
+
+
+def _details(said: Sequence[RankedSentence]) -> list[RankedSentence]:
+    """What the detail of a note tells: no headings, and of a list all or only the best."""
+    found: list[RankedSentence] = []
+    led = False  # the list that follows is told whole
+    for one in said:
+        listed, leads = one.sentence.listed, one.text.endswith(":")
+        led = led if listed else leads and one.keep >= NOTE_MAKING.lead_in
+        poor = one.keep < NOTE_MAKING.keep
+        leans = poor and not listed and patterns.LEANS.match(one.text)
+        enough = one.keep >= (NOTE_MAKING.lead_in if leads else NOTE_MAKING.detail)
+        if poor and (one.text.endswith("!") or _TO_READER.search(one.sentence.heading)):
+            continue
+        if (enough or (led and listed)) and not leans and not (poor and one.sentence.is_heading):
+            found.append(one)
+    return found
+
+
+def _asks_how_to_go_on(turn: Turn) -> bool:
+    """Whether the user refused the last edit, and the answer asks what to do instead."""
+    edits = [call for call in turn.calls if call.tool_class == "file-write"]
+    asks = turn.answered.rstrip().endswith("?")
+    return asks and bool(edits) and edits[-1].refused
+
+
+def _without_agreement(one: RankedSentence) -> RankedSentence:
+    """A sentence without "You're right - " before it."""
+    text = _AGREES.sub("", one.text)
+    if text == one.text or len(content_words(text)) < NOTE_MAKING.title_words:
+        return one
+    return replace(one, sentence=replace(one.sentence, text=capitalised(text)))
 
 
 def _is_offered(one: Sentence) -> bool:
@@ -140,39 +204,25 @@ def is_problem(turn: Turn) -> bool:
     return bool(patterns.PROBLEM.search(text))
 
 
-def request(turn: Turn, told: frozenset[str] = frozenset()) -> str:
-    """What was asked for, in the user's words, on one line; empty when it says too little. `told`:
-    sentences that are no request, normalised."""
-    for text in (text for _, text in turn.prompts):
-        for sentence in sentences(text)[:6]:
-            sentence = patterns.FILLER.sub("", sentence)
-            if patterns.DOCUMENT.search(text[:200]) and patterns.DOCUMENT.match(sentence):
-                continue
-            if told and normalised(sentence) in told:
-                continue
-            words = len(content_words(sentence))
-            if patterns.MERGES.match(sentence):
-                continue
-            if words >= 3 or (words == 2 and names(sentence)):
-                return cut(sentence, NOTE_MAKING.request_chars)
-    return ""
-
-
 def _work(
     turn: Turn,
     kept: Sequence[RankedSentence],
+    more: Sequence[RankedSentence],
     subject: str,
     repairs: Sequence[RepairedCommand],
     written: tuple[str, ...],
     told: frozenset[str],
     before: Sequence[RankedSentence],
+    words: Sequence[str],
 ) -> TurnOutcome | None:
     mended = [one for one in repairs if one.error and not patterns.TIDYING.search(one.command)]
-    facts = [repair_text(one) for one in mended]
+    facts = [repair_text(one) for one in repairs if one in mended or names_rule(one)]
     asked = request(turn, told)
     sure = [one for one in kept if one.keep >= NOTE_MAKING.sure]
     ordered = as_title(order(asked), turn.project)
-    title = as_title(subject, turn.project) or best_title(sure, turn.project, ordered)
+    heading = answer_heading(turn.answered, turn.project)
+    title = as_title(subject, turn.project)
+    title = title or best_title(sure, turn.project, ordered, heading=heading)
     title = title or stated_order(asked, turn.project)
     title = (
         title
@@ -188,7 +238,7 @@ def _work(
         turn,
         "error" if caused or _was_broken(turn, mended) else "tool_use",
         "file-write" if written else "command",
-        title,
+        title if subject else with_file(title, written),
         kept,
         facts,
         written,
@@ -196,6 +246,8 @@ def _work(
         verified=bool(repairs),
         asked=asked,
         before=before,
+        more=more,
+        words=words,
     )
 
 
@@ -207,7 +259,12 @@ def _was_broken(turn: Turn, mended: Sequence[RepairedCommand]) -> bool:
     return any(one.event_ids[0] not in own for one in mended)
 
 
-def _finding(turn: Turn, kept: Sequence[RankedSentence]) -> TurnOutcome | None:
+def _finding(
+    turn: Turn,
+    kept: Sequence[RankedSentence],
+    more: Sequence[RankedSentence],
+    words: Sequence[str],
+) -> TurnOutcome | None:
     """Nothing was changed, but the answer says what was found; what it offers does not count."""
     needed = _needed(turn, kept)
     if max((one.keep for one in kept), default=0.0) < needed:
@@ -223,7 +280,19 @@ def _finding(turn: Turn, kept: Sequence[RankedSentence]) -> TurnOutcome | None:
     looked: ToolClass = "tool-use"
     looked = next((one for one in ("research", "delegation") if one in classes), looked)
     author: Author = "web" if looked == "research" else "assistant"
-    return _outcome(turn, "discovery", looked, title, kept, (), (), author=author, asked=asked)
+    return _outcome(
+        turn,
+        "discovery",
+        looked,
+        title,
+        kept,
+        (),
+        (),
+        author=author,
+        asked=asked,
+        more=more,
+        words=words,
+    )
 
 
 def _is_question(asked: str) -> bool:
@@ -244,20 +313,26 @@ def _outcome(
     verified: bool = False,
     asked: str = "",
     before: Sequence[RankedSentence] = (),
+    more: Sequence[RankedSentence] = (),
+    words: Sequence[str] = (),
 ) -> TurnOutcome:
+    """`more`: what the detail tells besides. `words`: of the user."""
     same = normalised(title)[:60]
-    told = _headed(
-        [
-            one.sentence
-            for one in kept
-            if same not in normalised(one.text) and not leads_in(one.text)
-        ],
-        title,
+    details = {one.text for one in more}
+    first = [one for one in kept if one.text not in details]
+    chosen = {one.text: one.sentence for one in (*first, *more)}
+    found = [one for one in chosen.values() if same not in normalised(one.text)]
+    found = [one for one in found if not leads_in(one.text)]
+    best = {one.text for one in kept}
+    told = list(zip(_headed(found, title), (one.text in best for one in found), strict=True))
+    early = [_BEFORE + capitalised(LEAD.sub("", one.text)) for one in before[: NOTE_MAKING.before]]
+    told += [*((one, True) for one in early), *((one, False) for one in words)]
+    wanted = [ASKED + one for one in _news([asked], title, 0.6) if len(content_words(one)) >= 3]
+    new = set(_news((text for text, _ in told), title, also=wanted))
+    body, rest = _fitting(
+        [*wanted, *plan_reasons(turn)],
+        [(with_short_paths(text, turn.project), good) for text, good in told if text in new],
     )
-    told += [_BEFORE + capitalised(LEAD.sub("", one.text)) for one in before[: NOTE_MAKING.before]]
-    told = [with_short_paths(one, turn.project) for one in _news(told, title)]
-    wanted = [_ASKED + one for one in _news([asked], title, 0.6) if len(content_words(one)) >= 3]
-    body, rest = _fitting(wanted, [*plan_reasons(turn), *told])
     return TurnOutcome(
         type=kind,
         tool_class=tool_class,
@@ -272,21 +347,32 @@ def _outcome(
     )
 
 
-def _fitting(first: Sequence[str], told: Iterable[str]) -> tuple[str, str]:
-    """Whole sentences: as many as a summary holds, and the rest."""
+def _fitting(first: Sequence[str], told: Iterable[tuple[str, bool]]) -> tuple[str, str]:
+    """Whole sentences: of the good ones as many as a summary holds, and the rest."""
     body, rest = list(first), list[str]()
     room = NOTE_MAKING.body_chars - sum(map(len, body))
-    for one in told:
-        if len(one) + 2 <= room and not rest:
+    for one, good in told:
+        if good and len(one) + 2 <= room:
             body.append(one)
             room -= len(one) + 2
         else:
+            room = 0 if good else room
             rest.append(one)
-    detail = ""
-    for one in rest:
+    return " ".join(map(ended, body)), _lines("", rest)
+
+
+def _lines(detail: str, texts: Iterable[str]) -> str:
+    """A detail with more lines, as many as it holds."""
+    for one in texts:
         if len(detail) + len(one) <= NOTE_MAKING.detail_chars:
-            detail += ended(one) + "\n"
-    return " ".join(map(ended, body)), detail.strip()
+            detail += "\n" + ended(one)
+    return detail.strip()
+
+
+def more_detail(came: TurnOutcome, texts: Sequence[str]) -> TurnOutcome:
+    """With more lines in the detail, if they say something new."""
+    new = _news(texts, came.title, also=(came.summary, *came.detail.splitlines()))
+    return replace(came, detail=_lines(came.detail, new)) if new else came
 
 
 def _headed(found: Sequence[Sentence], title: str) -> list[str]:
@@ -301,13 +387,17 @@ def _headed(found: Sequence[Sentence], title: str) -> list[str]:
     return texts
 
 
-def _news(texts: Iterable[str], title: str, share: float = 0.9) -> list[str]:
+def _news(
+    texts: Iterable[str], title: str, share: float = 0.9, also: Iterable[str] = ()
+) -> list[str]:
     """Without texts whose words the title or one before them has."""
     found: list[str] = []
-    known = [frozenset(content_words(title))]
+    known = [frozenset(content_words(one)) for one in (title, *also)]
     for text in texts:
-        words = frozenset(content_words(text))
-        if words and any(len(words & one) >= share * len(words) for one in known):
+        aside = text.startswith(ON_THE_WAY)
+        words = frozenset(content_words(text.removeprefix(ON_THE_WAY)))
+        enough = len(words) * (NOTE_MAKING.said_again if aside else share)
+        if words and any(len(words & one) >= enough for one in known):
             continue
         found.append(text)
         known.append(words)

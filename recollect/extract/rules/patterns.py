@@ -118,7 +118,8 @@ ORDER = re.compile(
     r"(?=(?:add|remove|fix|change|implement|show|include|update|create|write|rename|move|replace|refactor|"
     r"extract|support|allow|enable|disable|drop|convert|split|introduce|increase|reduce|wire|port|"
     r"migrate|upgrade|document|track|store|log|print|build|set up|limit|handle|validate|cache|hide|display|"
-    r"consolidate|integrate|delete|clean|simplify|speed|bump|pin|expose|return|send|wrap|generate|persist|walk)\b)",
+    r"consolidate|integrate|delete|clean|simplify|speed|bump|pin|expose|return|send|wrap|generate|persist|walk|"
+    r"make|strengthen|improve|ensure|rewrite|adjust|tighten|harden|revert|restore|switch|apply)\b)",
     re.IGNORECASE,
 )
 # A merge or a rebase: commits moved, no new work.

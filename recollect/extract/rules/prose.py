@@ -40,6 +40,8 @@ _ABBREVIATION = re.compile(
 _SYMBOLS = re.compile(r"[{}();=<>|\\\[\]]")
 # What holds together: a sentence does not end inside code, brackets or a quotation.
 _WHOLE = re.compile(r"`[^`]{1,300}`|\([^()]{1,300}\)|\"[^\"]{1,300}\"|“[^”]{1,300}”")
+_PASSED = re.compile(r"(?:pass(?:ed|es)?|ok|done|yes|fixed)\b", re.IGNORECASE)
+_RULER = re.compile(r"[|: -]+")  # the line below the head of a table
 _HEADING = re.compile(r"^#{1,6}\s|^\*\*[^*]{1,100}\*\*:?$")
 # Where a sentence that is too long may end: not inside a list, nor before what it depends on.
 _CLAUSE = re.compile(r"[;:.] | [-—–]+ | \((?=[^()]*\)$)|, (?=(?:so|since|because)\b)")
@@ -100,9 +102,35 @@ def placed_sentences(text: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
-def list_sentences(text: str) -> frozenset[str]:
-    """The sentences in lists and headings, which are details."""
-    return frozenset(one.text for one in placed_sentences(text) if one.listed or one.is_heading)
+def fenced(text: str) -> list[str]:
+    """The blocks of code in a text."""
+    return [one[0] for one in _FENCE.finditer(text[:MOST_CHARS])]
+
+
+def table_rows(text: str) -> list[Sentence]:
+    """The rows of tables, each as one sentence: its first cell, and what the others say."""
+    found: list[Sentence] = []
+    heading, head = "", list[str]()
+    for line in map(str.strip, _FENCE.sub("\n", text[:MOST_CHARS]).splitlines()):
+        if _HEADING.match(line):
+            heading = plain(_bare(line)).rstrip(" :")
+        cells = [plain(cell) for cell in line.strip("|").split("|")] if line[:1] == "|" else []
+        if not cells or _RULER.fullmatch(line):
+            head = head if cells else []
+            continue
+        if not head:
+            head = cells
+            continue
+        if len(cells) == len(head):
+            told = [pair for pair in zip(head, cells, strict=True) if pair[1]]
+            if told and told[0][1].strip("# ").isdigit():
+                del told[0]
+            if len(told) > 1 and not _PASSED.match(told[1][1]):
+                rest = "; ".join(
+                    f"{name} {cell}" if len(told) > 2 else cell for name, cell in told[1:]
+                )
+                found.append(Sentence(f"{told[0][1]}: {rest}", heading, True, False, True))
+    return found
 
 
 def _prose(text: str) -> Iterator[str]:
@@ -123,11 +151,15 @@ def _bare(line: str) -> str:
 def options(text: str) -> dict[int, str]:
     """What a numbered list offers, by number."""
     found: dict[int, str] = {}
-    for line in text[:MOST_CHARS].splitlines():
-        item = _NUMBERED.match(line)
-        if item:
-            found.setdefault(int(item[1]), plain(item[2]))
+    for number, item in numbered(text):
+        found.setdefault(number, item)
     return found
+
+
+def numbered(text: str) -> list[tuple[int, str]]:
+    """The items of all numbered lists."""
+    found = map(_NUMBERED.match, text[:MOST_CHARS].splitlines())
+    return [(int(item[1]), plain(item[2])) for item in found if item]
 
 
 def shortened(text: str, most: int) -> str:

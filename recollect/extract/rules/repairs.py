@@ -53,6 +53,11 @@ def find_repairs(turn: Turn, broken: dict[str, ToolCall]) -> list[RepairedComman
     return found
 
 
+def names_rule(repair: RepairedCommand) -> bool:
+    """Whether what failed was a linter that named the rule."""
+    return repair.error.endswith(")") and patterns.TIDYING.search(repair.command) is not None
+
+
 def repair_title(repair: RepairedCommand) -> str:
     where = ", ".join(map(os.path.basename, repair.files[:3]))
     mended = f" after a change to {where}" if where else ""

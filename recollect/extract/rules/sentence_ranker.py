@@ -11,14 +11,15 @@ import os
 import re
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from recollect.core import safe_files
+from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, names
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject
-from recollect.extract.rules.prose import Sentence, placed_sentences
+from recollect.extract.rules.prose import Sentence, capitalised, placed_sentences, table_rows
 from recollect.extract.rules.turns import Turn
 
 # What a text adds to the odds: as a sentence worth keeping, as the heading above one; the same for
@@ -27,6 +28,8 @@ Meaning = tuple[float, float, float, float]
 Meanings = Callable[[Sequence[str]], Sequence[Meaning]]
 
 MOST_SENTENCES = 60
+MOST_ROWS = 20
+ON_THE_WAY = "Found on the way: "
 SHORT_ANSWER = 160
 ANSWERS_BACK = 6
 FEATURES = 40
@@ -43,6 +46,23 @@ _SPEAKS = re.compile(r"(?:i|i've|i'm|we|we've)\b", re.IGNORECASE)
 _DID = re.compile(r"(?:(?:now|also|i|we|i've|we've) )*\w+ed\b", re.IGNORECASE)
 _JOINS = re.compile(r"\b(?:because|since|so|but|not|no)\b", re.IGNORECASE)
 _WAS_CAUSE = re.compile(r"\b(?:cause|reason|culprit|problem|issue|bug) was\b", re.IGNORECASE)
+_GOES_WRONG = re.compile(
+    r"\b(?:wait|still|interesting|actually|error|fail\w*|issue|bug|problem|why|debug|investigate|but)\b|"
+    r"n't\b",
+    re.IGNORECASE,
+)
+# What stands before a finding.
+_SEES = re.compile(
+    r"\A(?:(?:i see|i found|found)(?: it| the (?:issue|bug|problem|cause))?(?: more clearly)?"
+    r"(?: now)?|you(?:'re| are) (?:absolutely )?right|so|ah|right|yes)\s*[,.!:—–-]+\s*|\Aso\s+",
+    re.IGNORECASE,
+)
+# Thinking aloud, not a finding.
+_LOOKS = re.compile(
+    r"(?:the (?:output|error|test output)|looking at|based on|but|however|and|wait|good|great|ok|"
+    r"hmm|expected|interesting|now|need to|also)\b",
+    re.IGNORECASE,
+)
 _TO_YOU = re.compile(r"\byour?\b", re.IGNORECASE)
 
 
@@ -51,6 +71,7 @@ class RankedSentence:
     sentence: Sentence
     keep: float
     title: float
+    aside: bool = False  # for the detail only
 
     @property
     def text(self) -> str:
@@ -58,8 +79,17 @@ class RankedSentence:
 
 
 def ranked(turn: Turn, meanings: Meanings = lambda texts: ()) -> list[RankedSentence]:
-    """The sentences of a turn's answer in their order, without questions and narration."""
-    found = _told_at_the_end(turn)[:MOST_SENTENCES]
+    """The sentences of a turn's answer in their order, without questions and narration; then what
+    only the detail of a note tells: the rows of its tables, and what was found on the way."""
+    main = _ranked(turn, _told_at_the_end(turn)[:MOST_SENTENCES], meanings)
+    rows = [one for one in table_rows(turn.answered) if len(content_words(one.text)) >= _FULL]
+    aside = [one for one in rows if names(one.text)][:MOST_ROWS]
+    # By form alone: there may be many, and what they mean costs most.
+    aside += _best_on_the_way(_ranked(turn, _found_on_the_way(turn), lambda texts: ()))
+    return [*main, *(RankedSentence(one, NOTE_MAKING.aside, 0.0, aside=True) for one in aside)]
+
+
+def _ranked(turn: Turn, found: Sequence[Sentence], meanings: Meanings) -> list[RankedSentence]:
     weights = _weights()
     rows = features(turn, found)
     alone = [(_odds(weights[2], row), _odds(weights[3], row)) for row in rows]
@@ -89,6 +119,35 @@ def _told_at_the_end(turn: Turn) -> Sequence[Sentence]:
     before = [one for _, text in turn.answers[-ANSWERS_BACK:-1] for one in placed_sentences(text)]
     telling = (_WAS_CAUSE.search, patterns.DONE_FIRST.match)  # "the cause is" may be a guess
     return [*(one for one in before if any(tells(one.text) for tells in telling)), *last]
+
+
+def _found_on_the_way(turn: Turn) -> list[Sentence]:
+    """What was said between the calls of a turn that edited, where a transcript has it: why it was
+    done so. Not what the next two messages take back: after a guess that did not help comes the
+    next one."""
+    found: list[Sentence] = []
+    texts = [text for _, text in turn.answers] if turn.written() else []
+    for at, text in enumerate(texts[:-1]):
+        after = [
+            one.text for later in texts[at + 1 : at + 3] for one in placed_sentences(later)[:1]
+        ]
+        if not any(map(_GOES_WRONG.search, after)):
+            found += placed_sentences(text)
+    return found[-MOST_SENTENCES:]
+
+
+def _best_on_the_way(found: Sequence[RankedSentence]) -> list[Sentence]:
+    """The surest of them, each marked, because it may tell how things were before the edit."""
+    told = []
+    for one in found:
+        text = _SEES.sub("", one.text)
+        leans = _SPEAKS.match(text) or patterns.LEANS.match(text) or patterns.UNSURE.search(text)
+        leans = leans or _LOOKS.match(text)
+        if one.keep >= NOTE_MAKING.sure and names(text) and not leans and not text.endswith(":"):
+            marked = replace(one.sentence, text=ON_THE_WAY + capitalised(text), heading="")
+            told.append((one.keep, marked))
+    least = sorted((keep for keep, _ in told), reverse=True)[: NOTE_MAKING.on_the_way]
+    return [one for keep, one in told if keep >= least[-1]]
 
 
 def features(turn: Turn, found: Sequence[Sentence]) -> list[list[float]]:

@@ -4,23 +4,31 @@ In: the turns of a session. Out: a TurnResult for each: its note, or none where 
 back, replaced or made untrue later.
 """
 
-import dataclasses
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import steps
 from recollect.extract.rules.later_edits import LACKS, LaterEdits
-from recollect.extract.rules.outcome import TurnOutcome, is_problem, outcome
-from recollect.extract.rules.prose import sentences
+from recollect.extract.rules.outcome import (
+    ASIDES,
+    TurnOutcome,
+    is_problem,
+    more_detail,
+    outcome,
+)
+from recollect.extract.rules.prose import Sentence, sentences
 from recollect.extract.rules.repairs import RepairedCommand, find_repairs
 from recollect.extract.rules.sentence_ranker import Meanings, RankedSentence, ranked
 from recollect.extract.rules.statements import statements_of
 from recollect.extract.rules.summary import TurnResult
 from recollect.extract.rules.titles import OFFERS
 from recollect.extract.rules.turns import ToolCall, Turn
+from recollect.extract.rules.user_words import not_chosen, quoted, words_of
 from recollect.extract.rules.written_down import Message, messages_of, plan_heading
 from recollect.work.paths import base
 
@@ -29,6 +37,14 @@ _CONCEDES = re.compile(
     r"(?:no, )?(?:i was wrong|i(?:'m| am) not sure|i (?:mis\w+|assumed)|my (?:mistake|bad)|sorry|"
     r"that(?:'s| is| was) (?:a|my) mistake|i apologi[sz]e)\b|"
     r"you're (?:absolutely )?right\W+(?:that's a mistake|i\b)",
+    re.IGNORECASE,
+)
+# Headings under which stands what is to be mended.
+_WRONG = re.compile(
+    r"\b(?:bugs?|problems?|issues?|root causes?|fix(?:es)?|errors?)\b", re.IGNORECASE
+)
+_ACCEPTS = re.compile(
+    r"(?:yes|yeah|yep|yup|sure|ok(?:ay)?|do (?:it|that|so|both)|go ahead|please do|sounds good)\b",
     re.IGNORECASE,
 )
 _LOOK_AGAIN = re.compile(
@@ -81,7 +97,7 @@ def turn_results(turns: Sequence[Turn], meanings: Meanings) -> list[TurnResult]:
         if by is not None:
             headings[by] = headings.get(by) or plan_heading(turns[at]) or headings.get(at, "")
     said, before = _still_true(turns, edits, all_said)
-    messages = _messages(turns)
+    messages, told_by = _messages(turns)
     for at, turn in enumerate(turns):
         repairs: list[RepairedCommand] = find_repairs(turn, broken)
         stated = tuple(statements_of(turn, answer_before))
@@ -94,13 +110,14 @@ def turn_results(turns: Sequence[Turn], meanings: Meanings) -> list[TurnResult]:
             messages=[_still_written(one, edits, at) for one in messages[at]],
             before=before[at],
             heading=headings.get(at, ""),
+            followed=edits.followed(at, turn.answered),
         )
         gone = undone[at] is not None or taken_back(turn, turns[at + 1 :])
         gone = gone or _misled(turns, undone, at)
         stands = None if gone else came
         told.append(TurnResult(turn, stands, stated, tuple(said[at])))
         answer_before = turn.answered or answer_before
-    return [_without_replaced(one, told[:at], told[at + 1 :]) for at, one in enumerate(told)]
+    return _with_words(_without_replaced(told), told_by)
 
 
 def _still_true(
@@ -110,9 +127,22 @@ def _still_true(
     before it and is no longer so because of it."""
     before: list[list[RankedSentence]] = [[] for _ in turns]
     true: list[list[RankedSentence]] = []
+    edited: list[set[str]] = [set() for _ in turns]  # files that later turns wrote
+    for at in range(len(turns) - 2, -1, -1):
+        edited[at] = edited[at + 1] | set(map(base, turns[at + 1].written()))
     for at, part in enumerate(said):
+        following = turns[at + 1] if at + 1 < len(turns) else None
+        gone = None if turns[at].written() else edits.shown_code_edited(at, turns[at].answered)
+        taken = _accepted(turns, at)
         ended = [
-            (one, edits.outdated(at, one.text) or _followed_up(turns, at, one.text)) for one in part
+            (
+                one,
+                edits.outdated(at, one.text)
+                or _followed_up(turns, at, one.sentence)
+                or (at + 1 if taken and LACKS.search(one.text) else gone),
+            )
+            for one in part
+            if not _taken_up(following, edited[at], one)
         ]
         over = [(one, by) for one, by in ended if by is not None and one.keep >= NOTE_MAKING.keep]
         left = [one for one, by in ended if by is None]
@@ -131,6 +161,23 @@ def _still_true(
     return true, best
 
 
+def _taken_up(following: Turn | None, edited: AbstractSet[str], one: RankedSentence) -> bool:
+    """Whether the user quotes a sentence next, which is then talked about; or it is a detail about
+    a file that was `edited` again."""
+    if following is not None and quoted(following, one.text):
+        return True
+    done = patterns.DONE_FIRST.match(one.text.rpartition(": ")[2])
+    return one.keep < NOTE_MAKING.keep and not done and any(name in one.text for name in edited)
+
+
+def _accepted(turns: Sequence[Turn], at: int) -> bool:
+    """Whether an answer that changed nothing offers something, which the next turn then does."""
+    if turns[at].written() or at + 1 == len(turns) or not turns[at + 1].works():
+        return False
+    asks = turns[at].answered.rstrip().endswith("?")
+    return asks and _ACCEPTS.match(turns[at + 1].asked.strip()) is not None
+
+
 def _misled(turns: Sequence[Turn], undone: Sequence[int | None], at: int) -> bool:
     """Whether what a turn found about a problem led to an edit that did not last."""
     if turns[at].written() or not is_problem(turns[at]):
@@ -140,14 +187,17 @@ def _misled(turns: Sequence[Turn], undone: Sequence[int | None], at: int) -> boo
     return first is not None and undone[first] is not None
 
 
-def _followed_up(turns: Sequence[Turn], at: int, text: str) -> int | None:
+def _followed_up(turns: Sequence[Turn], at: int, said: Sentence) -> int | None:
     """The turn that mended what a sentence of an earlier one says about a problem, or names as a
     cause or a lack: soon after, it edited the file that the sentence names."""
-    wrong = is_problem(turns[at]) or patterns.CAUSE.search(text) or LACKS.search(text)
+    text, answer = said.text, turns[at].answered
+    offers = _WRONG.search(said.heading) and answer.rstrip().endswith("?")
+    wrong = is_problem(turns[at]) or patterns.CAUSE.search(text) or LACKS.search(text) or offers
     if turns[at].written() or not wrong:
         return None
     for number in range(at + 1, min(at + 1 + NOTE_MAKING.followed_up, len(turns))):
-        if any(base(path) in text for path in turns[number].written()):
+        named = answer if offers and number == at + 1 else text
+        if any(base(path) in named for path in turns[number].written()):
             return number
     return None
 
@@ -155,14 +205,15 @@ def _followed_up(turns: Sequence[Turn], at: int, text: str) -> int | None:
 def _still_written(message: Message, edits: LaterEdits, at: int) -> Message:
     """The message of a commit without what later turns made untrue."""
     left = [one for one in message.sentences if edits.outdated(at, one.text) is None]
-    return dataclasses.replace(message, sentences=tuple(left))
+    return replace(message, sentences=tuple(left))
 
 
-def _messages(turns: Sequence[Turn]) -> list[list[Message]]:
+def _messages(turns: Sequence[Turn]) -> tuple[list[list[Message]], dict[int, int]]:
     """The messages of commits, each at the turn whose work it tells: the one that made the commit,
     or, if that one edited and delegated nothing, the one since the commit before that shares most
-    words."""
+    words; then also which turn that is."""
     found: list[list[Message]] = [[] for _ in turns]
+    told_by: dict[int, int] = {}
     waiting: list[int] = []
     for at, turn in enumerate(turns):
         if turn.written():
@@ -174,36 +225,66 @@ def _messages(turns: Sequence[Turn]) -> list[list[Message]]:
             )
             own = at in waiting or any(call.tool_class == "delegation" for call in turn.calls)
             work = [at] if own or not waiting else waiting
-            found[
-                max(work, key=lambda n: len(words & set(content_words(turns[n].answered))))
-            ].append(one)
+            told_by[at] = max(
+                work, key=lambda n: len(words & set(content_words(turns[n].answered)))
+            )
+            found[told_by[at]].append(one)
         if made:
             waiting = []
-    return found
+    return found, told_by
 
 
-def _without_replaced(
-    told: TurnResult, earlier: Sequence[TurnResult], later: Sequence[TurnResult]
-) -> TurnResult:
-    """Without an outcome that a later one of the session tells again, of the same files, and
-    without a finding that an earlier one has."""
-    came = told.outcome
-    if came is None:
-        return told
-    for one in earlier if not came.files else ():
-        if one.outcome is not None and _covers(one.outcome, came.title, 0.9):
-            return dataclasses.replace(told, outcome=None)
-    whole = f"{came.title} {came.summary}"
-    for one in later:
-        after = one.outcome
-        if after is not None and not set(came.files).isdisjoint(after.files):
-            again = _covers(after, came.title, 0.7) and _covers(after, whole, 0.5)
-            if again:
-                return dataclasses.replace(told, outcome=None)
-    return told
+def _with_words(told: Sequence[TurnResult], told_by: dict[int, int]) -> list[TurnResult]:
+    """With what the user said in turns that have no note: it stands in the note of the work that
+    was committed there, or else in that of the next turn which has one."""
+    spoken: dict[int, list[str]] = {}
+    waiting: list[str] = []
+    for at, one in enumerate(told):
+        work = told_by.get(at, at)
+        waiting += not_chosen(told[at - 1].turn.answered, one.turn.asked) if at else []
+        if one.outcome is not None:
+            spoken.setdefault(at, []).extend(waiting[-NOTE_MAKING.carried :])
+            waiting = []
+        elif work != at and told[work].outcome is not None:
+            spoken.setdefault(work, []).extend(words_of(one.turn))
+        else:
+            waiting += words_of(one.turn)
+    return [
+        replace(one, outcome=more_detail(one.outcome, spoken.get(at, ()))) if one.outcome else one
+        for at, one in enumerate(told)
+    ]
+
+
+def _without_replaced(told: Sequence[TurnResult]) -> list[TurnResult]:
+    """Without outcomes that a later one of the session tells again, of the same files, and without
+    findings that an earlier one has. What was found on the way, and what the user said, is told by
+    the note that is left."""
+    left = list(told)
+    for at, one in enumerate(told):
+        came = one.outcome
+        if came is None:
+            continue
+        earlier = [two.outcome for two in told[:at] if two.outcome and not came.files]
+        by = next(
+            (n for n in range(at + 1, len(told)) if _tells_again(told[n].outcome, came)), None
+        )
+        if by is not None or any(_covers(two, came.title, 0.9) for two in earlier):
+            left[at] = replace(one, outcome=None)
+        after = left[by].outcome if by is not None else None
+        if by is not None and after is not None:
+            kept = [line for line in came.detail.splitlines() if line.startswith(ASIDES)]
+            left[by] = replace(left[by], outcome=more_detail(after, kept))
+    return left
+
+
+def _tells_again(after: TurnOutcome | None, came: TurnOutcome) -> bool:
+    if after is None or set(came.files).isdisjoint(after.files):
+        return False
+    return _covers(after, came.title, 0.7) and _covers(after, f"{came.title} {came.summary}", 0.5)
 
 
 def _covers(came: TurnOutcome, text: str, share: float) -> bool:
     """Whether an outcome has so many of the words of a text."""
     words = set(content_words(text))
-    return len(words & set(content_words(f"{came.title} {came.summary}"))) >= share * len(words)
+    whole = f"{came.title} {came.summary} {came.detail}"
+    return len(words & set(content_words(whole))) >= share * len(words)

@@ -21,7 +21,8 @@ from recollect.extract.rules.prose import capitalised, cut, options, placed_sent
 from recollect.extract.rules.sentence_kind import kinds, speaks_english
 from recollect.extract.rules.turns import ToolCall, Turn
 
-MOST_STATED = 3
+MOST_STATED = 8  # of one turn; more is a document, not a prompt
+MOST_PLANNED = 3
 SURE = 0.97  # of a sentence without a cue, to be held
 AGREES = 0.75  # of a sentence with a cue, to be held
 AGREES_PLAIN = 0.2  # the same where the cue is unmistakable
@@ -91,7 +92,10 @@ def statements_of(turn: Turn, answer_before: str) -> list[BeliefStatement]:
     for event_id, text in turn.answers:
         found += _from_answer(event_id, text)
     planned = [one for call in turn.calls if call.plan for one in _from_plan(call)]
-    return found[:MOST_STATED] + planned[:MOST_STATED]
+    if len(found) > MOST_STATED:  # what is sure stays, in the order in which it was said
+        stays = sorted(range(len(found)), key=lambda at: found[at].state != "current")
+        found = [found[at] for at in sorted(stays[:MOST_STATED])]
+    return found + planned[:MOST_PLANNED]
 
 
 def _from_plan(call: ToolCall) -> list[BeliefStatement]:

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
-from recollect.extract.rules.commands import commit_subject, error_line
-from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore, request
+from recollect.extract.rules.commands import commit_subject, commits, error_line
+from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore
 from recollect.extract.rules.prose import cut, lines, sentences, shortened
 from recollect.extract.rules.sentence_ranker import RankedSentence
 from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.titles import as_title
 from recollect.extract.rules.turns import Turn
+from recollect.extract.rules.user_words import request
 from recollect.extract.rules.written_down import plan_heading
 from recollect.work import commands
 from recollect.work.commands import first_error
@@ -46,6 +47,7 @@ _OFFER_OF = re.compile(
     r"(?:shall|should) i (\S{1,60}+ [^?]{8,300}+)\?$",
     re.I,
 )
+_COMMIT = re.compile(r"\bcommit\b[^?.]{0,60}\?\s*$", re.IGNORECASE)
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
 _BUILDS = re.compile(r"\b(?:build|compile)\b")
 _TOOK = re.compile(r" ?\(\d+(?:\.\d+)?m?s\)")
@@ -156,13 +158,13 @@ class Summary:
 def summary(told: Sequence[TurnResult]) -> Summary | None:
     """None when nothing was committed, edited or noted."""
     told = told[-MOST_TURNS:]
-    commits = [one for result in reversed(told) for one in reversed(_commits(result))]
+    subjects = [one for result in reversed(told) for one in reversed(_commits(result))]
     headings = [one for result in reversed(told) if (one := _plan_heading(result))]
     notes, found = _notes(told, _done_in), _notes(told, _found_in)
-    named = _first(commits, headings, notes, found, _edited(told))
+    named = _first(subjects, headings, notes, found, _edited(told))
     if not named:
         return None
-    done = _once([named, *commits, *notes])[1:]
+    done = _once([named, *subjects, *notes])[1:]
     files = dict.fromkeys(path for one in told for path in one.turn.written())
     return Summary(
         title=named,
@@ -173,7 +175,7 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
         questions=tuple(_items(questions(told[-1].turn.answered))),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
-        all_done=tuple(_once([*commits, *notes])),
+        all_done=tuple(_once([*subjects, *notes])),
         left=tuple(_items(_left_open(told)))[:MOST_LEFT],
     )
 
@@ -182,23 +184,47 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
     """What the last answers say is not done or does not work, without what was asked for or done
     afterwards; and the last prompt, if nobody answered it."""
     since: list[str] = []
-    found: list[str] = []
-    for one in told[: -_TURNS_BACK - 1 : -1]:
-        if not since and one.request and not one.turn.answers and not one.turn.calls:
+    found = _not_committed(told)
+    for at, one in enumerate(told):
+        later = [text for two in told[at + 1 :] for text in (two.request, _title(two))]
+        asks = one.request.endswith("?") and not one.turn.calls
+        asks = asks or any(call.refused for call in one.turn.calls)
+        asks = one.request != "" if one is told[-1] else asks
+        if asks and not one.turn.answers and not _covered(one.request, later, 0.75):
             found.append(f"not answered: {one.request}")
+    for one in told[: -_TURNS_BACK - 1 : -1]:
         if not since:
             offers = map(_OFFER_OF.match, sentences(one.turn.answered))
             found += [f"offered: {offer[1] or offer[2]}" for offer in offers if offer]
         for said in one.said:
             text = said.text
-            if said.sentence.is_heading or len(content_words(text)) < 4:
+            if said.aside or said.sentence.is_heading or len(content_words(text)) < 4:
                 continue
             if patterns.STILL_OPEN.search(text):
                 other = (patterns.LEANS, _OFFERS, patterns.DONE_FIRST, patterns.UNSURE)
                 if not any(one.search(text) for one in other) and not _covered(text, since):
                     found.append(text)
-        since += [one.request, one.outcome.title if one.outcome else "", *_commits(one)]
+        since += [one.request, _title(one), *_commits(one)]
     return _once(found)
+
+
+def _title(one: TurnResult) -> str:
+    return one.outcome.title if one.outcome else ""
+
+
+def _not_committed(told: Sequence[TurnResult]) -> list[str]:
+    """The files that were written since the last commit of a session that commits, or whose last
+    answer offers to."""
+    files: dict[str, None] = {}
+    wanted = _COMMIT.search(told[-1].turn.answered[-200:]) is not None
+    for one in told:
+        made = any(map(commits, one.turn.commands()))
+        wanted = wanted or made
+        written = one.turn.written() if one.turn.works() and not made else ()
+        files = {} if made else files | dict.fromkeys(map(base, written))
+    names = list(files)
+    more = f" and {len(names) - 3} more files" if len(names) > 3 else ""
+    return [f"not committed: {', '.join(names[:3])}{more}"] if names and wanted else []
 
 
 def _commits(one: TurnResult) -> list[str]:
@@ -282,7 +308,7 @@ def _edited(told: Sequence[TurnResult]) -> list[str]:
 def _last_check(told: Sequence[TurnResult]) -> CheckRun | None:
     """How the last test, check or build ended; None when that is not known, as after an edit."""
     calls = [call for one in told for call in one.turn.calls]
-    edited = False
+    edited, passed = False, set[str]()
     for call in reversed(calls):
         edited = edited or (call.tool_class == "file-write" and not call.failed)
         if call.tool_class != "command" or call.refused:
@@ -294,11 +320,12 @@ def _last_check(told: Sequence[TurnResult]) -> CheckRun | None:
         error = first_error(call.raw_output)
         if call.failed:
             # Of several commands only the last is known to have failed.
-            known = bool(error) and form == forms[-1]
+            known = bool(error) and form == forms[-1] and form not in passed
             error = cut(_TOOK.sub("", error_line(call.output)), _ERROR_CHARS)
             return CheckRun(_command(form), error) if known and error else None
         if not patterns.CHECKING.search(form) or patterns.TIDYING.search(form):
-            continue  # that it builds, or is formatted, says little
+            passed.add(form)  # that it builds, or is formatted, says little
+            continue
         # What is piped or followed by `|| true` always passes; a run of one test says little.
         return None if edited or error or len(form) > _COMMAND_CHARS else CheckRun(form, "")
     return None
@@ -337,13 +364,14 @@ def _still_to_do(told: Sequence[TurnResult]) -> list[str]:
         steps = next_steps(one.turn.answered)
         if steps:
             return [step for step in steps if not _covered(step, since)]
-        since += [one.request, one.outcome.title if one.outcome else ""]
+        since += [one.request, _title(one)]
     return []
 
 
-def _covered(step: str, texts: Sequence[str]) -> bool:
+def _covered(step: str, texts: Sequence[str], share: float = 0.5) -> bool:
     words = set(content_words(step))
-    return any(2 * len(words & set(content_words(text))) >= len(words) for text in texts if text)
+    least = share * len(words)
+    return any(len(words & set(content_words(text))) >= least for text in texts if text)
 
 
 def next_steps(answer: str) -> list[str]:

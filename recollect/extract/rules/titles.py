@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
-from recollect.extract.rules.prose import capitalised, is_whole, shortened, with_short_paths
+from recollect.extract.rules.prose import (
+    capitalised,
+    is_whole,
+    placed_sentences,
+    shortened,
+    with_short_paths,
+)
 from recollect.extract.rules.sentence_ranker import RankedSentence, narrates
 
 _FIXED = "Fixed: "
@@ -53,6 +59,9 @@ SAYS_LITTLE = re.compile(
     r"explanation|review|example|behaviou?r|features?|tests?)\b.{0,12}$",
     re.IGNORECASE,
 )
+# A question that the rest of the sentence answers; "There is a".
+_WHY = re.compile(r"\A(?:why|how|what|when) [^:]{3,80}: (?=\S+ \S+ \S)", re.IGNORECASE)
+_THERE_IS = re.compile(r"\Athere(?:'s| is| are) (?:also )?(?:an? )?", re.IGNORECASE)
 _AT_LINE = re.compile(r"lines? \d", re.IGNORECASE)
 _CONDITION = re.compile(
     r"(?:if|when|once|should|in case|since|because|otherwise|next time|given|while|although|as|"
@@ -73,13 +82,20 @@ _LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*\b| ?\(lines?
 
 
 def best_title(
-    kept: Sequence[RankedSentence], project: str, order: str = "", *, leaning: bool = False
+    kept: Sequence[RankedSentence],
+    project: str,
+    order: str = "",
+    *,
+    heading: str = "",
+    leaning: bool = False,
 ) -> str:
     """The best sentence that stands alone and is not cut off anywhere. Where it is a poor title:
-    the order that was given, or the heading above it that says what was done. `leaning`: it may
-    depend on the sentence before it."""
+    the heading of the whole answer, the order that was given, or the heading above it, if they say
+    what was done. `leaning`: it may depend on the sentence before it."""
     titles = _titles(kept, project, leaning=leaning)
     one, title = next(titles, (None, ""))
+    if heading and (one is None or one.title < NOTE_MAKING.better_title):
+        return heading
     if one is None or one.title >= (
         NOTE_MAKING.good_item if one.sentence.listed else NOTE_MAKING.good_title
     ):
@@ -127,14 +143,27 @@ def title_of_part(kept: Sequence[RankedSentence], project: str, file: str = "") 
 
 
 def _done_heading(heading: str, project: str) -> str:
-    title = as_title(heading, project) if patterns.DONE_FIRST.match(heading) else ""
-    return title if len(content_words(title)) >= 3 else ""
+    title = as_title(heading, project)
+    done = patterns.DONE_FIRST.match(title) is not None
+    return title if done and len(content_words(title)) >= 3 else ""
+
+
+def answer_heading(answer: str, project: str) -> str:
+    """The first heading of an answer, if it says what was done."""
+    found = next((one.text for one in placed_sentences(answer) if one.is_heading), "")
+    return _done_heading(found, project)
+
+
+def with_file(title: str, files: Sequence[str]) -> str:
+    """A title that names nothing, with the file that was written."""
+    named = names(title) or not 0 < len(files) < 3
+    return title if named else f"{title.rstrip('.')} ({os.path.basename(files[-1])})"
 
 
 def stated_order(asked: str, project: str) -> str:
     """What was asked for, if it says enough and is an order. Of something wrong that was reported:
     that it was fixed."""
-    remark = patterns.NO_ORDER.search(asked) or narrates(asked)
+    remark = patterns.NO_ORDER.search(asked) or narrates(asked) or _CONDITION.match(asked)
     if remark or asked.endswith("…") or len(content_words(asked)) < 4:
         return ""
     title = as_title(asked, project)
@@ -155,6 +184,9 @@ def as_title(text: str, project: str) -> str:
     """A sentence as a title: without who did it, line numbers and far paths; empty when it is too
     long and cannot be ended earlier."""
     text = _LABEL.sub("", LEAD.sub("", text))
+    text = _WHY.sub("", text)
+    if names(bare := _THERE_IS.sub("", text)):
+        text = bare
     bare = patterns.WHO_DID.sub("", text)
     text = bare if patterns.DONE_FIRST.match(text) else text
     text = _LINE_NUMBERS.sub("", with_short_paths(text, project)).rstrip(" :")

@@ -6,6 +6,7 @@ shape are read; what does not fit is passed over.
 """
 
 import itertools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,6 +28,7 @@ _CLASSES: frozenset[ToolClass] = frozenset(
     ("file-write", "file-read", "command", "research", "delegation", "tool-use")
 )
 _SIGNALS_OF_STOP = ("session-end", "compaction")
+_TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders)/")
 _OUTPUT_CHARS = 4_000
 _OUTPUT_FIELDS = ("stderr", "stdout", "output", "error", "content", "text", "llmContent", "message")
 
@@ -78,6 +80,7 @@ class Turn:
     stopped: bool = False
     followed: bool = False  # another turn came after it
     last_at: datetime | None = None
+    heard: str = ""  # the answer before it
     position: int = 0  # the lowest number of its events and of all that come after it
 
     @property
@@ -114,6 +117,11 @@ class Turn:
             for path in call.files
         }
 
+    def works(self) -> bool:
+        """Whether it wrote files, other than for a trial among temporary ones."""
+        tries = not _TEMPORARY.match(self.first.event.source.root or self.project)
+        return any(not (tries and _TEMPORARY.match(path)) for path in self.written())
+
     def commands(self) -> list[ToolCall]:
         return [call for call in self.calls if call.tool_class == "command" and call.command]
 
@@ -139,6 +147,7 @@ def turns_of(events: Iterable[StoredEvent]) -> list[Turn]:
         _add(turn, event)
     for before, after in reversed(list(itertools.pairwise(found))):
         before.position = min(before.position, after.position)
+        after.heard = before.answered
     return found
 
 

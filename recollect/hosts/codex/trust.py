@@ -11,6 +11,7 @@ import re
 import selectors
 import shutil
 import subprocess
+import sys
 import time
 from typing import Any
 
@@ -205,7 +206,8 @@ def _answer(
         raise CannotAsk
     process.stdin.write(lines)
     process.stdin.flush()
-    os.set_blocking(process.stdout.fileno(), False)
+    if sys.platform != "win32":
+        os.set_blocking(process.stdout.fileno(), False)
     buffer = b""
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)

@@ -7,6 +7,7 @@ StoreBusy, for it comes back; what a rule of a table refuses is ConstraintFailed
 import contextlib
 import itertools
 import select
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -81,6 +82,8 @@ class PostgresConnection:
         """Whether an idle connection has something to say: the server says only goodbye."""
         if self.lost:
             return True
+        if sys.platform == "win32":
+            return bool(select.select([self.raw.fileno()], [], [], 0)[0])
         look = select.poll()  # select() knows only the first thousand files of a process
         look.register(self.raw.fileno(), select.POLLIN)
         return bool(look.poll(0))

@@ -79,7 +79,7 @@ class Ledger:
         """The database is taken as it is: from here on this is what there was."""
         with contextlib.suppress(OSError):  # a disk without room for it; the store can do without
             oslayer.private_file(self._path)
-            self._fd = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+            self._fd = os.open(self._path, os.O_RDWR)
             if os.fstat(self._fd).st_size < 2 * _PLACE:
                 oslayer.allocate(self._fd, 2 * _PLACE)
                 oslayer.sync_directory(os.path.dirname(self._path))
@@ -111,7 +111,7 @@ class Ledger:
             if self._fd is not None:
                 place = self.mark.turn % 2 * _PLACE
                 with contextlib.suppress(OSError):  # the next one may do better
-                    os.pwrite(self._fd, self.mark.encode(), place)
+                    oslayer.write_at(self._fd, self.mark.encode(), place)
 
     def _sync(self) -> None:
         with self._gate:

@@ -39,7 +39,6 @@ OWN_FILES = {
     "core/safe_git.py": "the temporary git directory that it made",
     "core/daemon_stage.py": "daemon.json",
     "embedding/weights.py": "a wheel in a temporary directory of its own",
-    "extract/rules_worker.py": "/proc of our own worker",
     "hosts/apply.py": "writes the plan's files",
     "hosts/ledger.py": "our own notes about hosts' files",
     "portable/erasure.py": "our own logs",

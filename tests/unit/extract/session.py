@@ -78,8 +78,9 @@ class Told:
         made = {"file_path": path, "content": content}
         return self._add("tool_use", tool_draft("Write", made, {"filePath": path}, call="x").body)
 
-    def use(self, tool: str, arguments: Any, output: Any) -> "Told":
-        return self._add("tool_use", tool_draft(tool, arguments, output, call="x").body)
+    def use(self, tool: str, arguments: Any, output: Any, *, failed: bool = False) -> "Told":
+        draft = tool_draft(tool, arguments, output, call="x", failed=failed)
+        return self._add("tool_use", draft.body)
 
     def fetch(self, url: str, output: str) -> "Told":
         draft = tool_draft("WebFetch", {"url": url}, {"result": output}, call="x")

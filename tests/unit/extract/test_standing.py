@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from recollect.embedding.embedder import Embedder
-from recollect.extract.standing import own_sentences, standing, standing_probability
+from recollect.extract.standing import own_sentences, standing
 
 # Not among the prompts that the weights were fitted on.
 STATED = (
@@ -48,9 +48,8 @@ def test_the_sentence_that_states_it_is_named() -> None:
 
 
 def test_without_a_vector_the_form_of_the_sentence_decides() -> None:
-    assert standing_probability("from now on never use default exports") > standing_probability(
-        "can you explain the default export?"
-    )
+    rule = standing("from now on never use default exports")
+    assert rule.probability > standing("can you explain the default export?").probability
 
 
 def test_a_pasted_plan_is_not_read_as_the_users_words() -> None:

@@ -173,6 +173,8 @@ def test_what_ends_takes_along_what_repeats_it_and_undo_brings_all_back(
     hits = search.search(runtime, search.SearchQuery(query="pnpm ui", namespace=NAMESPACE)).items
     (found,) = (one.record for one in hits if one.record.record_id == rule.record_id)
     assert "ended on" in tools.memory_line(found) and "ended on" in tools.memory_text(found)
+    others = [one for one in hits if "pnpm" in one.record.title and one.record != found]
+    assert others and all(one.says_ended for one in others)
     past = context.ContextQuery(
         query="pnpm for the ui packages?", namespace=NAMESPACE, as_of=then + timedelta(minutes=1)
     )

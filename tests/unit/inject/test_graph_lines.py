@@ -237,6 +237,9 @@ def test_a_session_starts_with_preferences_and_where_the_last_one_stopped(setup:
     assert rules == "Rules here: editor: Zed; shell: fish"
     assert left_off.startswith("Left off ")
     assert left_off.endswith("Cap the retries; next: write the test; open: which limit?")
+    setup.store.records.put([record("Cap the retries.", kind="summary")])
+    _, summary, left = setup.ask("", "another", trigger="session-start").split("\n")
+    assert "Cap the retries" in summary and left == "next: write the test; open: which limit?"
 
 
 def test_facts_cannot_crowd_out_history_nor_exceed_the_budget(setup: Setup) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from recollect.core import ids
-from recollect.core.values import Record
+from recollect.core.values import Fact, Record
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject.draft import BriefLine, Draft, memory_line
 from recollect.inject.speaking import put_in_order
@@ -43,6 +43,21 @@ def test_work_done_that_only_repeats_a_decision_is_left_out() -> None:
     decided = of("I decided to use RabbitMQ instead of Kafka", "knowledge")
     done = of("Decided to use RabbitMQ instead of Kafka.", "observation")
     assert kept(decided, done) == [decided.title]
+
+
+def test_a_fact_and_what_is_open_are_not_told_beside_a_memory_that_says_them() -> None:
+    belief = memory_line(of("Billing-api is deployed on Fly", "knowledge"), 1.0)
+    summary = memory_line(of("Vouchers", "summary", summary="Next: add a test for two."), 1.0)
+    draft = Draft(RecallQuestion("prompt", "", ("a",), "s", None, 9500))
+    for place in ("Fly", "Heroku"):
+        fact = Fact(fact_id=place, namespace="a", subject="billing-api", predicate="deployed_on",
+                    object=place, valid_from=NOON)  # fmt: skip
+        draft.lines.append(BriefLine(place, "known", 1.0, "", thing=fact))
+    for key, left in (("same", "next: add a test for two"), ("more", "next: add a test for ten")):
+        draft.lines.append(BriefLine(key, "state", 1.0, "", line=left))
+    draft.lines += [belief, summary]
+    put_in_order(draft)
+    assert {line.id for line in draft.kept if line.record is None} == {"Heroku", "more"}
 
 
 def test_a_rule_of_five_sessions_is_one_rule() -> None:

@@ -253,3 +253,12 @@ def test_what_a_veto_speaks_against_changes_nothing(store: SqliteStore) -> None:
     store.records.put([belief(title) for title in HELD])
     maybe = belief("Maybe we no longer use Jest", LATER, state="proposed", confidence=0.3)
     assert not planned(store, maybe, claims=(ends(maybe, "Jest"),)).changes
+
+
+def test_what_was_refused_is_not_proposed_again_in_other_words(store: SqliteStore) -> None:
+    over: dict[str, Any] = {"state": "ended", "ended_by": "user", "valid_until": NOON}
+    store.records.put([belief("Perhaps we should only use named exports in the ui", **over)])
+    again = "Only named exports in the ui, I think"
+    assert not planned(store, belief(again, LATER, state="proposed")).plans
+    assert planned(store, belief(again, LATER)).plans, "what is stated holds"
+    assert planned(store, belief("Only named imports, I think", LATER, state="proposed")).plans

@@ -40,12 +40,12 @@ def address(tmp_path: pathlib.Path) -> str:
 def server(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpServer]:
     for name in ("LOOK_S", "HEAD_S", "BODY_S", "READ_S"):
         monkeypatch.setattr(http_protocol, name, 0.1)
-    protocol = functools.partial(DoorProtocol, doors={int(socket.AF_UNIX): Connections(MOST)})
+    protocol = functools.partial(DoorProtocol, doors={True: Connections(MOST)})
     config = uvicorn.Config(
         app, http=cast(Any, protocol), ws="none", lifespan="off", log_config=None, backlog=2
     )
     running = HttpServer(config, threads=3)
-    listener = oslayer.listen_unix(address)
+    listener = oslayer.listen_local(address)
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     wait_until(lambda: running.started)
@@ -117,10 +117,10 @@ def test_the_oldest_idle_connection_makes_room(
 
 
 def test_a_socket_that_was_removed_is_opened_anew(server: HttpServer, address: str) -> None:
-    knock = knocking(socket.AF_UNIX, address, "x")
+    knock = knocking(functools.partial(oslayer.connect_local, address), "x")
     knock()
     pathlib.Path(address).unlink()
     with pytest.raises(FileNotFoundError):
         knock()
-    server.also_serve(oslayer.listen_unix(address))
+    server.also_serve(oslayer.listen_local(address))
     knock()

@@ -143,6 +143,12 @@ def test_no_tool_gives_an_agent_a_hosts_tag(
         ("the phone column is nullable", False),
         ("our photos are compressed on the phone to 1280 px", False),
         ("I mended the phone app on 2026-11-18", False),
+        ("Ben has diabetes and leaves early", True),
+        ("Maria is pregnant, so the release moves", True),
+        ("She takes antidepressants", True),
+        ("Passport is used for the login", False),
+        ("Stripe has a tax id field and a credit card form", False),
+        ("Raft votes for a leader after the timeout", False),
     ],
 )
 def test_a_text_is_sensitive_when_it_tells_something_of_somebody(text: str, private: bool) -> None:

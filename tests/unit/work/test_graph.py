@@ -237,3 +237,10 @@ def _busy(turns: int) -> Iterable[TurnWork]:
             minutes=number,
             defines=tuple((f"name_{path[5:-3]}", path) for path in paths),
         )
+
+
+def test_a_file_that_the_repository_ignores_is_not_in_the_graph() -> None:
+    defines = (("makeOut", "gen/out.py"), ("makeIn", "src/in.py"))
+    made = turn(edit("gen/out.py"), edit("src/in.py"), defines=defines)
+    graph = WorkGraph(NAMESPACE, [made], lambda path: path.startswith("gen/"))
+    assert names(graph, "file") == ["src/in.py"] and "makeOut" not in names(graph, "symbol")

@@ -105,7 +105,9 @@ def test_a_reported_problem_is_no_title_as_if_it_were_still_there(store: SqliteS
     told = Told().ask("git fetch is run without a timeout and can hang for ever.")
     edit(told, "a_line\n", "b_line\n").answer("Done.")
     [note] = outcomes(extract(store, told))
-    assert note.title == "Fixed: Git fetch is run without a timeout and can hang for ever."
+    assert (
+        note.title == "Fixed: Git fetch is run without a timeout and can hang for ever (login.py)"
+    )
 
 
 def test_an_item_of_a_list_keeps_the_heading_that_it_needs() -> None:
@@ -168,5 +170,5 @@ def test_what_an_answer_offers_at_the_end_is_open(store: SqliteStore) -> None:
     told = edit(Told().ask("mend the harness"), "a_line\n", "b_line\n")
     told.answer("Changed `make_id()` in test.sh to plain ids.\n\nWant me to commit these changes?")
     [summary] = records(extract(store, told), kind="summary")
-    assert "Open: offered: commit these changes" in summary.summary
+    assert "Open: not committed: login.py" in summary.summary
     assert "Open: offered: commit these changes." in summary.detail

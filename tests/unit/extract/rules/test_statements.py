@@ -133,3 +133,15 @@ def test_a_sentence_without_end_is_linear_work(unit: str) -> None:
         return lambda: [said(head + unit * (size // len(unit))) for head in heads]
 
     assert_linear(work, 2_750)
+
+
+def test_five_rules_of_one_prompt_are_all_kept() -> None:
+    rules = [
+        "Always run make lint before a commit.",
+        "From now on we use pnpm, not npm.",
+        "Never commit the build folder.",
+        "Always write migrations by hand.",
+        "From now on every endpoint has a rate limit.",
+    ]
+    found = said("Set up the repo. " + " ".join(rules))
+    assert [one.state for one in found] == ["current"] * 5, found

@@ -1,0 +1,145 @@
+"""What the notes of a session tell besides the best sentences of an answer."""
+
+from recollect.extract.rules.commands import error_line
+from recollect.extract.rules.prose import table_rows
+from recollect.extract.rules.session_notes import turn_results
+from recollect.extract.rules.summary import Summary, summary
+from recollect.extract.rules.turns import turns_of
+from recollect.store.sqlite import SqliteStore
+from tests.unit.extract.session import Told, as_stored, extract, outcomes
+
+CACHE = "/work/orbit/cache.py"
+ADDED = "Added `with_lock()` to cache.py, so that two workers never write the same entry."
+REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+
+
+def refuse(told: Told, words: str = "", path: str = CACHE) -> Told:
+    said = f"{REFUSAL} To tell you how to proceed, the user said:\n{words}" if words else REFUSAL
+    change = {"file_path": path, "old_string": "a", "new_string": "b"}
+    return told.use("Edit", change, {"error": said}, failed=True)
+
+
+def whole(told: Told) -> Summary:
+    found = summary(turn_results(turns_of(as_stored(told)), lambda texts: ()))
+    assert found is not None
+    return found
+
+
+def test_rows_of_tables_become_sentences() -> None:
+    text = (
+        "## Changes\n\n| # | File | Change |\n|---|:--|---|\n"
+        "| 1 | `cache.py` | Locks each entry |\n| 2 | `disk.py` | ✅ Passed |\n\n"
+        "| Case | Before | After |\n|--|--|--|\n| full disk | crash | waits |\n"
+    )
+    assert [(one.text, one.heading) for one in table_rows(text)] == [
+        ("cache.py: Locks each entry", "Changes"),
+        ("full disk: Before crash; After waits", "Changes"),
+    ]
+
+
+def test_the_detail_tells_the_table_of_an_answer(store: SqliteStore) -> None:
+    table = "| File | Fix |\n|--|--|\n| `disk.py` | waits for a full disk before it writes rows |\n"
+    told = Told().ask("two workers write the same entry").edit(CACHE).answer(f"{ADDED}\n\n{table}")
+    [note] = outcomes(extract(store, told))
+    assert "disk.py: waits for a full disk before it writes rows." in note.detail
+
+
+def test_why_an_edit_was_made_is_told_and_a_guess_that_did_not_help_is_not() -> None:
+    told = Told().ask("two workers write the same entry")
+    for said in (
+        "The cause is that `open_entry()` in cache.py never flushes its buffer to the disk.",
+        "That did not help, the entries are still written twice. Let me look at the lock.",
+        "The cause is that `open_entry()` in cache.py opens the file without `LOCK_EX` at all.",
+        "Now let me run the tests.",
+    ):
+        told.answer(said)
+    told.edit(CACHE).answer(ADDED)
+    [one] = turn_results(turns_of(as_stored(told)), lambda texts: ())
+    assert one.outcome is not None
+    assert (
+        "Found on the way: The cause is that open_entry() in cache.py opens" in one.outcome.detail
+    )
+    assert "flushes its buffer" not in f"{one.outcome.summary} {one.outcome.detail}"
+
+
+def test_words_of_a_refusal_go_with_the_turn_that_does_the_work(store: SqliteStore) -> None:
+    told = refuse(Told().ask("lock the entries of the cache"), "we never hold a lock while we call")
+    told.answer("Should the lock be released before the call, or should the call be moved?")
+    told.ask("moved").edit(CACHE).answer(ADDED)
+    [note] = outcomes(extract(store, told))
+    assert note.title.startswith("Added with_lock()")
+    assert "User, refusing an edit: we never hold a lock while we call." in note.detail
+
+
+def test_a_sentence_that_the_user_quotes_is_not_told_as_it_was(store: SqliteStore) -> None:
+    quoted = "The command now removes the cache by default."
+    told = Told().ask("add a command that clears the cache").edit(CACHE)
+    told.answer(f"Added `clear_cache()` to cache.py for the new command.\n\n{quoted}")
+    told.ask(f"- {quoted}\nThis should not be so, only with the flag --force").edit(
+        "/work/orbit/cli.py"
+    )
+    told.answer("Changed `clear_cache()` in cli.py to run with --force only.")
+    notes = outcomes(extract(store, told))
+    assert all("removes the cache by default" not in f"{one.summary} {one.detail}" for one in notes)
+
+
+def test_options_that_were_not_chosen_are_told_as_that(store: SqliteStore) -> None:
+    told = (
+        Told()
+        .ask("how can we lock the cache?")
+        .answer(
+            "There are three ways:\n\n1. A lock file beside each entry\n"
+            "2. One mutex in the daemon\n3. A table in SQLite\n\nWhich one do you prefer?"
+        )
+    )
+    told.ask("let us take the mutex in the daemon").edit(CACHE).answer(ADDED)
+    [note] = outcomes(extract(store, told))
+    assert "Offered, not chosen: A lock file beside each entry; A table in SQLite." in note.detail
+
+
+def test_files_for_a_trial_are_no_work(store: SqliteStore) -> None:
+    told = Told().ask("try whether the hook fires").write("/tmp/try/hook.sh", "echo fired\n")
+    told.answer("Created hook.sh in a new folder, so that you can see whether it fires.")
+    assert outcomes(extract(store, told)) == []
+
+
+def test_a_note_that_is_told_again_leaves_what_the_user_said(store: SqliteStore) -> None:
+    told = Told().ask("add with_lock() to the cache. the workers on Windows know no LOCK_EX at all")
+    told.edit(CACHE).answer(ADDED)
+    told.ask("and test it").edit(CACHE).answer(
+        f"{ADDED} The test `test_two_workers` writes from two processes."
+    )
+    [note] = outcomes(extract(store, told))
+    assert "the workers on Windows know no LOCK_EX" in note.detail
+
+
+def test_a_linter_names_its_rule() -> None:
+    line = "src/a.go:12:3: exec.Command must not be called (noctx)"
+    output = f"[lint] ERROR task failed\n{line}\n* noctx: 1"
+    assert error_line(output) == "exec.Command must not be called (noctx)"
+
+
+def test_a_check_that_passed_later_is_not_open() -> None:
+    told = (
+        Told()
+        .ask("two workers write the same entry")
+        .run("make lint", "a.py:1:1: too long (E501)", failed=True)
+    )
+    told.edit(CACHE).run("make lint 2>&1 | tail -3").answer(ADDED)
+    assert whole(told).open_ends == ()
+
+
+def test_what_was_not_committed_and_not_answered_is_open() -> None:
+    told = (
+        Told()
+        .ask("lock the entries of the cache")
+        .edit(CACHE)
+        .run("git commit -m 'Lock the cache'")
+    )
+    told.answer(ADDED)
+    told.ask("does the backup hold locks too?")
+    told.ask("log each lock").edit("/work/orbit/log.py").answer("Added `log_lock()` to log.py.")
+    assert whole(told).open_ends == (
+        "not committed: log.py",
+        "not answered: does the backup hold locks too?",
+    )
