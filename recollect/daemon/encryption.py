@@ -15,6 +15,7 @@ from recollect.core.settings import Settings
 from recollect.core.store_key import StoreKey
 from recollect.daemon.restore import locked
 from recollect.portable.backups import database_files, plain_files
+from recollect.service import saved_searches
 
 
 def encrypt(chosen: Settings) -> dict[str, Any]:
@@ -30,6 +31,7 @@ def encrypt(chosen: Settings) -> dict[str, Any]:
         if key is not None:  # before the database: hooks look at it, and then need this
             store_key.write_public_key(chosen.directory, key)
             done = _recode_all(chosen, path, key)
+            saved_searches.recode(chosen.directory, sealed=True)
         else:
             done = {"changed": [], "left": []}  # the next start makes it, encrypted
         return {**done, "plain": plain_files(chosen.directory)}
@@ -43,6 +45,7 @@ def decrypt(chosen: Settings) -> dict[str, Any]:
     with locked(chosen):
         done = _recode_all(chosen, chosen.path(DATABASE), None)
         if not done["left"]:
+            saved_searches.recode(chosen.directory, sealed=False)
             store_key.write_public_key(chosen.directory, None)
         return done
 

@@ -104,7 +104,7 @@ class RecallParts:
         return sum(vectors.count(one, model) for one in self._store.projects.namespaces())
 
     def health(self) -> dict[str, Any]:
-        stats = self._store.upkeep.stats()
+        count = self._store.upkeep.totals
         return {
             "state": self._backfill.state if self._backfill else "off",
             "model": self.index_cache.model,
@@ -112,7 +112,7 @@ class RecallParts:
             "dimensions": self.embedder.dimensions if self.embedder else 0,
             "problem": self._backfill.problem if self._backfill else "",
             "set_aside": dict(self._backfill.aside) if self._backfill else {},
-            "memories": stats.records,
+            "memories": sum(count(one).records for one in self._store.projects.namespaces()),
             "embedded": self._embedded(),
             "cache_bytes": sum(sum(parts.values()) for parts in self.engine.memory().values()),
         }

@@ -205,6 +205,9 @@ def _end(path: str, most: int) -> bytes | None:
         return b"" if os.path.isdir(os.path.dirname(path)) else None
 
 
+UNKNOWN = "unknown"  # no project has this id
+
+
 class Namespaces:
     def __init__(self, store: Store, actor: str) -> None:
         self._store = store
@@ -216,10 +219,22 @@ class Namespaces:
 
     def locate(self, directory: str) -> tuple[str, ProjectPlace, str | None]:
         """The namespace of a directory, where its project is, and the path as it may be stored. A
-        path that holds something private is stored without it and belongs to the global project."""
+        directory that was not known is a project from now on."""
+        place, shown = self._place(directory)
+        return projects.namespace(self._actor, self._store.projects.resolve(place)), place, shown
+
+    def asked_for(self, directory: str) -> str:
+        """The namespace of a directory that somebody asks about: a question makes no project. One
+        that is not known has a namespace in which nothing is stored."""
+        found = self._store.projects.find(self._place(directory)[0])
+        return projects.namespace(self._actor, UNKNOWN if found is None else found)
+
+    def _place(self, directory: str) -> tuple[ProjectPlace, str | None]:
+        """A path that holds something private is stored without it and belongs to the global
+        project."""
         place, shown = ProjectPlace(), None
         if os.path.isabs(directory):
             shown = privacy.scrub(directory).text[:2048].replace("\0", "") or None
             if shown == directory and "[REDACTED" not in directory:
                 place = self._disk.locate(directory)
-        return projects.namespace(self._actor, self._store.projects.resolve(place)), place, shown
+        return place, shown

@@ -30,36 +30,39 @@ class SavedSearch(Value, frozen=True, kw_only=True):
 
 
 def searches(runtime: ServiceRuntime) -> tuple[SavedSearch, ...]:
-    return tuple(sorted(_read(runtime), key=lambda one: one.name.casefold()))
+    return tuple(sorted(_read(runtime.settings.directory), key=lambda one: one.name.casefold()))
 
 
 def save(runtime: ServiceRuntime, new: SavedSearch) -> tuple[SavedSearch, ...]:
     """Keep a search; one of the same name is replaced."""
     with _lock:
-        others = [one for one in _read(runtime) if one.name != new.name]
+        others = [one for one in _read(runtime.settings.directory) if one.name != new.name]
         if len(others) >= MOST:
             raise BadInput(f"there are {MOST} searches already", hint="Delete one first.")
-        _write(runtime, [*others, new])
+        _write(runtime.settings.directory, [*others, new])
     return searches(runtime)
 
 
 def delete(runtime: ServiceRuntime, name: str) -> tuple[SavedSearch, ...]:
     with _lock:
-        known = _read(runtime)
+        known = _read(runtime.settings.directory)
         left = [one for one in known if one.name != name]
         if len(left) == len(known):
             raise NotFound(f"there is no search {name!r}")
-        _write(runtime, left)
+        _write(runtime.settings.directory, left)
     return searches(runtime)
 
 
-def _path(runtime: ServiceRuntime) -> str:
-    return os.path.join(runtime.settings.directory, FILE)
+def recode(directory: str, *, sealed: bool) -> None:
+    """Seal the file with the store's public key, or write it as text again."""
+    found = _read(directory)
+    if found:
+        _write(directory, found, sealed=sealed)
 
 
-def _read(runtime: ServiceRuntime) -> list[SavedSearch]:
+def _read(directory: str) -> list[SavedSearch]:
     try:
-        data = read_whole(_path(runtime), SMALL)
+        data = read_whole(os.path.join(directory, FILE), SMALL)
         if (label := sealing.label_of(data)) is not None:
             data = sealing.unseal(store_key.find(label, FILE).sealing, data)
         return msgspec.json.decode(data, type=list[SavedSearch])
@@ -67,10 +70,10 @@ def _read(runtime: ServiceRuntime) -> list[SavedSearch]:
         return []
 
 
-def _write(runtime: ServiceRuntime, found: list[SavedSearch]) -> None:
+def _write(directory: str, found: list[SavedSearch], *, sealed: bool = True) -> None:
     data = msgspec.json.encode(found)
-    key = store_key.read_public_key(runtime.settings.directory)
-    if key is not None:
+    key = store_key.read_public_key(directory)
+    if key is not None and sealed:
         header, public = key
         data = b"".join(sealing.seal(public, header, [data]))
-    replace_file(_path(runtime), data)
+    replace_file(os.path.join(directory, FILE), data)

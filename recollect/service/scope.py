@@ -6,6 +6,7 @@ NotFound.
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from typing import Annotated
 
 from msgspec import Meta
@@ -31,7 +32,7 @@ class Scope(Value, frozen=True, kw_only=True):
 
 def namespaces_to_search(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ...]:
     """For searches: the project and the global namespace; by default, all."""
-    one = _namespace(runtime, scope)
+    one = _namespace(runtime, scope, runtime.namespaces.asked_for)
     if one is None:
         return worked_namespaces(runtime) or (projects.namespace(runtime.actor),)
     if scope.namespace:
@@ -41,7 +42,7 @@ def namespaces_to_search(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ..
 
 def namespaces_to_list(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ...]:
     """For listings: one project, or all."""
-    one = _namespace(runtime, scope)
+    one = _namespace(runtime, scope, runtime.namespaces.asked_for)
     return worked_namespaces(runtime) if one is None else (one,)
 
 
@@ -58,9 +59,10 @@ def namespace_to_write(runtime: ServiceRuntime, scope: Scope) -> str:
     if scope.project == ALL:
         raise BadInput("a new memory belongs to one project, not to all", field="project")
     path = scope.project_path or scope.project or ""
-    if path.startswith("/"):
+    if os.path.isabs(path):
         refuse_kept_out(runtime, path)
-    return _namespace(runtime, scope) or projects.namespace(runtime.actor)
+    named = _namespace(runtime, scope, runtime.namespaces.of)
+    return named or projects.namespace(runtime.actor)
 
 
 def refuse_kept_out(runtime: ServiceRuntime, directory: str) -> None:
@@ -87,25 +89,29 @@ def is_staged(runtime: ServiceRuntime, one: ProjectInfo) -> bool:
     return any(projects.is_staged(root, runtime.settings.directory) for root in one.roots)
 
 
-def _namespace(runtime: ServiceRuntime, scope: Scope) -> str | None:
+def _namespace(
+    runtime: ServiceRuntime, scope: Scope, of_directory: Callable[[str], str]
+) -> str | None:
     if scope.namespace:
         return scope.namespace
     if scope.project_path:
-        return _namespace_of_directory(runtime, scope.project_path)
+        return _namespace_of_directory(runtime, scope.project_path, of_directory)
     if scope.project is None or scope.project == ALL:
         return None
     if scope.project == GLOBAL:
         return projects.namespace(runtime.actor)
-    if scope.project.startswith("/"):
-        return _namespace_of_directory(runtime, scope.project)
+    if os.path.isabs(scope.project):
+        return _namespace_of_directory(runtime, scope.project, of_directory)
     return projects.namespace(runtime.actor, project(runtime, scope.project).project_id)
 
 
-def _namespace_of_directory(runtime: ServiceRuntime, path: str) -> str:
+def _namespace_of_directory(
+    runtime: ServiceRuntime, path: str, of_directory: Callable[[str], str]
+) -> str:
     """The namespace of a directory. If the directory is gone, that of the project that was there;
     a directory that never existed is refused, because the memory would belong to no project."""
     if os.path.exists(path):
-        return runtime.namespaces.of(path)
+        return of_directory(path)
     whole = "" if "\0" in path else projects.canonical(path)
     known = [
         (mark, one.project_id)
@@ -116,7 +122,7 @@ def _namespace_of_directory(runtime: ServiceRuntime, path: str) -> str:
     if known:
         return projects.namespace(runtime.actor, max(known, key=lambda one: len(one[0]))[1])
     if whole and not projects.locate(whole).is_global:
-        return runtime.namespaces.of(whole)
+        return of_directory(whole)
     raise NotFound(
         f"there is no directory {path!r}, and no known project was there",
         hint="Check the path, or name a project. " + _known_projects(runtime),

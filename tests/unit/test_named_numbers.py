@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from recollect.capture import fallback
-from recollect.core import oslayer, tuning, values, vector_bytes
+from recollect.capture import fallback, starter
+from recollect.cli import process
+from recollect.core import oslayer, projects, tuning, values, vector_bytes
 from recollect.core.settings import RETENTION_DAYS, Settings
 from recollect.embedding import backfill, embedder, multilingual
 from recollect.extract import breaker, condense, model, quality_gate, watcher
@@ -22,15 +23,24 @@ from recollect.lifecycle import consolidate, conversation, decay, episode_compre
 from recollect.lifecycle import maintenance_loop as maintenance
 from recollect.portable import backups
 from recollect.reconcile import contradict, dedupe, judge, neighbours
-from recollect.retrieve import engine, find, graph
+from recollect.retrieve import engine, find, graph, graph_index
 from recollect.server import guard, live
 from recollect.service import read, report, search, write
 from recollect.store.sql.search import MAX_TERMS
 from recollect.store.sqlite import connect
 
+
+def limits(kind: Any) -> tuple[int, int]:
+    """The shortest and the longest text of an annotated type."""
+    (meta,) = kind.__metadata__
+    return meta.min_length, meta.max_length
+
+
 NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "A04": [(values.EVENT_BODY_BYTES, 1 << 20), (values.REQUEST_BYTES, 2 << 20)],
+    "A05": [(limits(values.ProjectPath), (1, 2048))],
     "A08": [(origins.SeenCache[str]()._limit, 10_000)],
+    "A09": [(len(projects.MARKERS), 15)],
     "A12": [(fallback.STOP_SECONDS, 0.95), (fallback.START_STOP_SECONDS, 2.95)],
     "A14": [(reading.STRING_BYTES, 512 * 1024)],
     "A20": [(origins.SAME_SESSION, timedelta(hours=4))],
@@ -70,6 +80,8 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "H03": [(MAX_TERMS, 32)],
     "H07": [(engine.DEPTH, 4), (search.SearchQuery(query="x").fetch_depth, 4)],
     "H08": [(engine.K, 60), (search.SearchQuery(query="x").k, 60)],
+    "H12": [(graph_index._LONGEST, 3)],
+    "H13": [(graph.SECONDS, 300.0)],
     "H14": [(gather.SEARCHED, 10)],
     "H16": [
         (graph.DEPTH, 2), (graph.FACTS, 10), (graph.RELATIONS, 10),
@@ -105,8 +117,11 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
         (RETENTION_DAYS, {"beliefs": 0, "notes": 90, "summaries": 365, "turns": 30, "archive": 30}),
         (maintenance.EVERY_S, 24 * 3600.0),
     ],
+    "J02": [(read.EventsQuery().limit, 50)],
     "J14": [(live.KEEP_ALIVE_S, 15.0)],
     "K01": [(search.QUERY_CHARS, 1000), (search.SearchQuery(query="x").limit, 10)],
+    "L03": [(process.STOP_PATIENCE_S, 30.0)],
+    "L04": [(starter.FRESH_SECONDS, 3)],
     "L10": [(backups.BACKUPS_KEPT, 7)],
     "N01": [(report.HOTSPOTS, 15)],
     "Q02": [(Settings.start_tokens, 400), (Settings.prompt_tokens, 150)],

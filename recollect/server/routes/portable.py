@@ -23,7 +23,9 @@ from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service.record_ids import resolve_each
 from recollect.service.scope import (
+    Scope,
     namespace_of,
+    namespace_to_write,
     project_id,
     project_names,
     worked_namespaces,
@@ -274,7 +276,7 @@ def scrub(runtime: ServerRuntime, parameters: NoParameters, body: ScrubBody) -> 
 def move(runtime: ServerRuntime, parameters: NoParameters, body: SelectionBody) -> SelectionOutcome:
     if body.target is None:
         raise BadInput("target is missing: the project to move to", field="target")
-    target = namespace_of(runtime, body.target)
+    target = namespace_to_write(runtime, Scope(project=body.target))
     outcome = runtime.erasure.move(
         _selection(runtime, body), target, runtime.actor, apply=not body.dry_run
     )

@@ -30,6 +30,9 @@ class Projects(Protocol):
         id. With `apart` the place is a project of its own from now on, which is never joined
         unasked; what is stored stays where it is."""
 
+    def find(self, place: ProjectPlace) -> str | None:
+        """The same id, if the place is known already; nothing is stored."""
+
     def all(self) -> list[ProjectInfo]: ...
     def update(
         self,

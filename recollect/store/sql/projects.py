@@ -89,6 +89,12 @@ class SqlProjects:
         kept[place] = known
         return known
 
+    def find(self, place: ProjectPlace) -> str | None:
+        if place.is_global:
+            return GLOBAL_PROJECT
+        with self._engine.reader() as db:
+            return _known_as(db, place)
+
     def forget_known(self) -> None:
         """Projects came, went or were joined by another way than `resolve`."""
         self._known = {}
@@ -165,9 +171,7 @@ class SqlProjects:
 
     def _resolve(self, db: Connection, place: ProjectPlace) -> str:
         at = to_micros(self._engine.clock.now())
-        found: str | None = None
-        for kind, value in place.identities:
-            found = found or db.run(FIND_PROJECT, {"kind": kind, "value": value}).get
+        found = _known_as(db, place)
         project_id = found or ids.new_id(ids.PROJECT)
         if found is None:
             db.run(PUT_PROJECT, {"project_id": project_id, "name": place.name, "at": at})
@@ -179,6 +183,14 @@ class SqlProjects:
             db.run(PUT_IDENTITY, mark)
         db.run(SEEN_PROJECT, {"project_id": project_id, "at": at})
         return project_id
+
+
+def _known_as(db: Connection, place: ProjectPlace) -> str | None:
+    for kind, value in place.identities:
+        found: str | None = db.run(FIND_PROJECT, {"kind": kind, "value": value}).get
+        if found:
+            return found
+    return None
 
 
 def _rename(db: Connection, project_id: str, name: str) -> None:

@@ -13,6 +13,8 @@ from tests.fakes.canaries import found_on_disk
 from tests.make import NAMESPACE, record
 from tests.unit.cli.conftest import Terminal
 
+SEARCHES = '[{"name":"the heron","filters":"q=heron"}]'
+
 
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,6 +30,7 @@ def home(alone: Terminal) -> pathlib.Path:
     (alone.home / "backups").mkdir()
     store.upkeep.backup(str(alone.home / "backups" / "recollect-20260101T000000Z.db"))
     store.close()
+    (alone.home / "searches.json").write_text(SEARCHES)
     return alone.home
 
 
@@ -67,6 +70,7 @@ def test_store_and_backups_are_encrypted_reported_and_decrypted(
     assert load().encryption_key == ""
     assert not (home / store_key.PUBLIC_KEY).exists()
     assert "is not encrypted" in alone("decrypt").stdout
+    assert (home / "searches.json").read_text() == SEARCHES
 
 
 def test_a_setting_without_an_encrypted_store_is_reported(

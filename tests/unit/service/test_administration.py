@@ -7,7 +7,7 @@ import pytest
 from recollect.core.errors import BadInput, Conflict, NotFound
 from recollect.core.projects import ProjectPlace
 from recollect.daemon.runtime import Runtime
-from recollect.service import administration, sample_project, write
+from recollect.service import administration, context, read, sample_project, search, write
 from recollect.service.administration import ProjectChange
 
 
@@ -21,6 +21,24 @@ def test_projects_are_listed_with_what_they_hold_and_the_global_one_last(
     assert (mine.name, mine.records) == (tmp_path.name, 1)
     assert {one.kind for one in mine.marks} >= {"root"}
     assert (everywhere.name, everywhere.project_id, everywhere.records) == ("global", "", 1)
+
+
+def test_a_question_about_a_directory_makes_no_project(
+    runtime: Runtime, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "Makefile").touch()
+    place = str(tmp_path)
+    write.add_note(runtime, write.NewNote(text="the heron nests everywhere"))
+    before = runtime.store.projects.namespaces()
+    found = search.search(runtime, search.SearchQuery(query="heron", project_path=place))
+    assert [one.record.title for one in found.items] == ["the heron nests everywhere"]
+    context.context(runtime, context.ContextQuery(query="heron", project_path=place))
+    assert read.timeline(runtime, read.TimelineQuery(project_path=place)).items == ()
+    assert runtime.store.projects.all() == []
+    assert runtime.store.projects.namespaces() == before
+    write.add_note(runtime, write.NewNote(text="it nests here", project_path=place))
+    (mine,) = runtime.store.projects.all()
+    assert mine.name == tmp_path.name
 
 
 def test_a_project_is_known_by_its_remote_too(runtime: Runtime) -> None:

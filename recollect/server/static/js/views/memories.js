@@ -146,7 +146,9 @@ function useFound(params) {
       clearTimeout(timer);
     };
   }, [key]);
-  return { ...state, more: () => read(false), again: () => read(true) };
+  // Until the answer is there, the list is still that of the filters before.
+  const old = state.key !== key;
+  return { ...state, old, more: () => read(false), again: () => read(true) };
 }
 
 // Of a search, the counts are those of what was found.
@@ -223,7 +225,11 @@ export function Memories() {
         <h1>Memories</h1>
         ${total == null ? null : html`
           <span class="soft" role="status">
-            ${params.q ? found(total, list.answer?.good ?? total) : count(total)}
+            ${!params.q
+              ? count(total)
+              : list.old
+                ? "searching…"
+                : found(total, list.answer?.good ?? total)}
             ${!params.q && chosen.length ? " match" : ""}
           </span>
         `}
@@ -276,7 +282,9 @@ export function Memories() {
             <header>
               <h2>
                 ${params.q
-                  ? "Best first"
+                  ? list.old
+                    ? "Searching…"
+                    : "Best first"
                   : params.as_of
                     ? `As of ${params.as_of}`
                     : "Newest first, by the time stored"}
