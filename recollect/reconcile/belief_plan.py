@@ -233,8 +233,11 @@ class _Planner:
         names = [word_hashes(one) - _ABOUT_RULES for one in old]
         whole = word_hashes(text) - _ABOUT_RULES
         names = [one for one in names if 0 < len(one) <= NAMED and one != whole]
-        if names:
-            held = [one for one in held if any(name <= words_of(one) for name in names)]
+        named = [one for one in held if any(name <= words_of(one) for name in names)]
+        if named or any(map(_is_name, old)):
+            held = named if names else held
+        else:
+            names = []  # "no more lines to maintain" names nothing that was stated
         near = _by_words(held, text)
         if made is not None and made.vectors:
             near.update(cosines(self._store, held, made.vectors[0], made.model))
@@ -250,6 +253,7 @@ class _Planner:
         ]
         sure = bool(old) and bar == ENDINGS.doubt
         least = ENDINGS.doubt_end if sure else least_share(bar, changes)
+        least += ENDINGS.doubt_of_many * math.log(max(1, len(held)))
         return [
             (one, share)
             for one, share in zip(held, shares(scores), strict=True)
@@ -370,6 +374,10 @@ def _replaces(record: Record, older: Record) -> bool:
         differs = key(record.value) != key(older.value)
         return differs if record.polarity == older.polarity else not differs
     return _other_value(record.title, older.title)
+
+
+def _is_name(text: str) -> bool:
+    return text[:1].isupper() or bool(read(text).kinds)
 
 
 def _same_name(one: str, other: str) -> bool:

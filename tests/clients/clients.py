@@ -30,10 +30,10 @@ class Client:
     # How `/recollect WORDS` is run: model's address, words -> arguments.
     slash: Callable[[str, str], list[str]] | None = None
     # How a session is compacted without a terminal: by a command, by itself when the answers of a
-    # turn say that it has so many tokens, or by settings in a file that a variable names.
+    # turn say that it has so many tokens, or by settings of the project.
     compact: tuple[str, ...] = ()
     fills: tuple[int, ...] = ()
-    compact_settings: tuple[str, str] | None = None  # variable, file below home
+    compact_settings: tuple[str, str] | None = None  # file in the project, content
     says_compaction: bool = True  # tells its hooks that it compacts
     has_mcp: bool = True
     shows_command: bool = True  # puts the text of `/recollect` before the model at once
@@ -214,12 +214,12 @@ CLIENTS = {
                 "GEMINI_API_KEY": "fake",
                 "GEMINI_TELEMETRY_ENABLED": "false",
             },
-            files=lambda url: {
-                ".gemini/settings.json": _GEMINI_SETTINGS,
-                "compress.json": '{"model": {"compressionThreshold": 0.0001}}\n',
-            },
+            files=lambda url: {".gemini/settings.json": _GEMINI_SETTINGS},
             start_before_slash=True,
-            compact_settings=("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "compress.json"),
+            compact_settings=(
+                ".gemini/settings.json",
+                '{"model": {"compressionThreshold": 0.0001}}\n',
+            ),
             says_compaction=False,
         ),
         Client(

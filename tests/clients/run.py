@@ -359,7 +359,8 @@ def _compacted(proof: Proof, client: Client, home: Home, model: FakeModel) -> No
     if client.compact:
         home.run(client, model.url, [*client.compact])
     model.tokens.clear()
-    home.turn(_compacting(client, home), model.url, Typed("TURN-n2").prompt, again=True)
+    with _settings_in(home, client.compact_settings):
+        home.turn(client, model.url, Typed("TURN-n2").prompt, again=True)
     signals = [
         event["body"]["data"].get("signal")
         for event in home.settled(1, ("TURN-n2",))
@@ -378,11 +379,15 @@ def _compacted(proof: Proof, client: Client, home: Home, model: FakeModel) -> No
     home.stop_daemon()
 
 
-def _compacting(client: Client, home: Home) -> Client:
-    if client.compact_settings is None:
-        return client
-    variable, file = client.compact_settings
-    return replace(client, env=lambda url: {**client.env(url), variable: str(home.path / file)})
+@contextlib.contextmanager
+def _settings_in(home: Home, file: tuple[str, str] | None) -> Iterator[None]:
+    """The project has these settings for a while."""
+    path = home.project / (file[0] if file else "no-settings")
+    if file:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(file[1])
+    yield
+    path.unlink(missing_ok=True)
 
 
 def _recalled(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:

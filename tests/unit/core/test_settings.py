@@ -1,6 +1,7 @@
 import os
 import pathlib
 import re
+from typing import Any
 
 import pytest
 
@@ -104,33 +105,48 @@ def test_a_setting_of_an_earlier_version_is_ignored_and_reported(tmp_path: pathl
     assert not settings.REMOVED & {one["name"] for one in settings.described()}
 
 
+# For each setting, a value that is not its default.
+OTHERS: dict[str, Any] = {
+    "actor": "grace",
+    "store": "postgresql://ada@db.example/recollect",
+    "encryption_key": "passphrase",
+    "port": 1024,
+    "log_level": "error",
+    "reserve_mb": 0,
+    "backup_days": 0,
+    "retention": ("turns:7", "archive:5"),
+    "embedding": False,
+    "embedding_model": "/somewhere",
+    "model_dir": "/somewhere",
+    "fusion": "rrf",
+    "cache_mb": 16,
+    "start_tokens": 0,
+    "prompt_tokens": 0,
+    "hints": False,
+    "visible_line": False,
+    "shadow": 1.0,
+    "extract_idle_s": 5,
+    "compact_backlog": True,
+    "ignore": ("tool:WebFetch", "file:*.pem"),
+    "share_sensitive": True,
+    "provider": "plugin",
+    "agent": "opencode",
+    "llm_model": "small-model",
+    "llm_base_url": "http://127.0.0.1:1",
+    "acp_command": "agent --acp",
+    "daily_tokens": 0,
+    "daily_usd": 0.0,
+    "plugins": ("vault",),
+}
+
+
 def test_every_setting_changes_what_is_read(tmp_path: pathlib.Path) -> None:
-    for one in settings.described():
-        allowed = re.fullmatch(r"([\d.]+) to ([\d.e+]+)", one["allowed"])
-        if allowed:
-            ends = [type(one["default"])(float(end)) for end in allowed.groups()]
-            value = next(end for end in ends if end != one["default"])
-        elif one["type"] == "bool":
-            value = not one["default"]
-        elif one["allowed"].startswith("an address"):
-            value = "http://127.0.0.1:1"
-        elif one["allowed"].startswith("postgresql:"):
-            value = "postgresql://ada@db.example/recollect"
-        elif one["allowed"].startswith("a command"):
-            value = "agent --acp"
-        elif one["name"] == "retention":
-            value = ("turns:7", "archive:5")
-        elif one["type"] == "list":
-            value = ("tool:WebFetch", "file:*.pem")
-        elif one["allowed"].endswith("a path"):
-            value = "/somewhere"
-        elif one["allowed"]:
-            value = one["allowed"].split(" or ")[-1]
-        else:
-            value = "/somewhere"
-        (tmp_path / "settings.toml").write_text(settings.written("", one["name"], value))
+    defaults = {one["name"]: one["default"] for one in settings.described()}
+    assert set(OTHERS) == set(defaults)
+    for name, value in OTHERS.items():
+        (tmp_path / "settings.toml").write_text(settings.written("", name, value))
         chosen = settings.load({"RECOLLECT_HOME": str(tmp_path)})
-        assert getattr(chosen, one["name"]) == value != one["default"], one["name"]
+        assert getattr(chosen, name) == value != defaults[name], name
 
 
 def test_a_user_without_a_name_is_an_actor_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
