@@ -74,12 +74,18 @@ def test_a_proposal_holds_once_it_is_kept(window: BrowserContext, furnished: Rea
     expect(row(page, "Name test files after the module")).to_be_visible()
 
 
-def test_of_two_that_contradict_each_other_one_is_chosen(
+def test_of_two_that_contradict_each_other_both_hold_or_one_is_chosen(
     window: BrowserContext, furnished: RealDaemon
 ) -> None:
     page = enter(window, furnished, "beliefs?show=waiting")
     pair = page.get_by_role("group", name="These contradict each other")
     expect(pair.get_by_role("button", name="This one holds")).to_have_count(2)
+    told = pair.locator("[data-belief]").filter(has_text="Agents are told this one")
+    expect(told.locator(".title")).to_have_text("Indent with spaces in every language")
+    page.get_by_role("button", name="Both hold").click()
+    expect(pair).to_have_count(0)
+    page.get_by_role("button", name="Undo", exact=True).last.click()
+    expect(pair).to_have_count(1)
     kept = row(page, "Indent with tabs, as gofmt does")
     kept.get_by_role("button", name="This one holds").click()
     expect(pair).to_have_count(0)

@@ -55,8 +55,9 @@ function Place({ record }) {
 // `kept`: the ids of those that a person said to keep; with it, what holds has that button, too.
 // `mixed`: among rows of other projects, it names its own.
 // `standing`: in a list of what holds, a dispute is decided elsewhere, where both sides are seen.
+// `told`: of a dispute, the side that agents are told.
 // `selection`: with it, it can be chosen together with others.
-function Belief({ record, titles = {}, kept, mixed, standing, again, label, selection }) {
+function Belief({ record, titles = {}, kept, mixed, standing, told, again, label, selection }) {
   const [dialog, open] = useState("");
   const act = async (event, work, words, stays = false) => {
     // The row goes away: the next one takes the focus, so that one can go on by keyboard.
@@ -104,6 +105,7 @@ function Belief({ record, titles = {}, kept, mixed, standing, again, label, sele
           <${Place} record=${record} />
           ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
           ${ended ? null : html`<${State} value=${state} />`}
+          ${told ? html`<${Badge} tone="info">Agents are told this one<//>` : null}
           <span>
             ${mixed ? `${nameOf(record.namespace)} · ` : ""}
             ${ended ? html`
@@ -185,6 +187,15 @@ export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
   const rest = items.filter((one) => !paired.has(one));
   const shown = all ? rest : rest.slice(0, few);
   const asked = all ? pairs : pairs.slice(0, few);
+  const bothHold = async (newest) => {
+    try {
+      const { operation } = await daemon.keep(newest, true);
+      toast("Both hold.", { act: () => undo(operation.op_id, more.again) });
+      more.again();
+    } catch (error) {
+      toastError(error);
+    }
+  };
   return html`
     <section class="card beliefs" aria-label=${name}>
       <header>
@@ -193,10 +204,19 @@ export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
       </header>
       ${asked.map(([key, sides]) => html`
         <div key=${key} class="dispute" role="group" aria-label="These contradict each other">
-          <p class="small soft">These contradict each other. Which one holds?</p>
+          <div class="row-line">
+            <p class="small soft">These contradict each other. Which one holds?</p>
+            <button onClick=${() => bothHold(key)}>Both hold</button>
+          </div>
           <div class="sides">
             ${sides.map((one) => html`
-              <${Belief} key=${one.record_id} label="div" record=${one} ...${more} />
+              <${Belief}
+                key=${one.record_id}
+                label="div"
+                record=${one}
+                told=${one.record_id === key}
+                ...${more}
+              />
             `)}
           </div>
         </div>
