@@ -8,7 +8,7 @@ import { ago, count, plural, when } from "../format.js";
 import { Dialog } from "./dialog.js";
 import { Badge, Kind, State } from "./pieces.js";
 import { toast, toastError } from "./toast.js";
-import { undo } from "./undo.js";
+import { undo, undoable } from "./undo.js";
 
 export const SOURCE = {
   corrected: "corrected by you",
@@ -57,7 +57,17 @@ function Place({ record }) {
 // `standing`: in a list of what holds, a dispute is decided elsewhere, where both sides are seen.
 // `told`: of a dispute, the side that agents are told.
 // `selection`: with it, it can be chosen together with others.
-function Belief({ record, titles = {}, kept, mixed, standing, told, again, label, selection }) {
+export function Belief({
+  record,
+  titles = {},
+  kept,
+  mixed,
+  standing,
+  told,
+  again,
+  label,
+  selection,
+}) {
   const [dialog, open] = useState("");
   const act = async (event, work, words, stays = false) => {
     // The row goes away: the next one takes the focus, so that one can go on by keyboard.
@@ -169,14 +179,16 @@ function Belief({ record, titles = {}, kept, mixed, standing, told, again, label
 }
 
 // By namespace, in the order of the newest; what holds everywhere comes first.
-export function grouped(items) {
-  const groups = Map.groupBy(items, (one) => one.namespace);
+export function grouped(items, at = (one) => one.valid_from) {
+  const newest = [...items].sort((a, b) => new Date(at(b)) - new Date(at(a)));
+  const groups = Map.groupBy(newest, (one) => one.namespace);
   const place = ([namespace]) => (namespace.includes("/project/") ? 1 : 0);
   return [...groups].sort((a, b) => place(a) - place(b));
 }
 
 // The beliefs of one project: those that contradict each other side by side, then the others.
-export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
+// `below`: what stands under them.
+export function BeliefGroup({ name, items, note, few = FEW, below, ...more }) {
   const [all, showAll] = useState(false);
   const disputes = Map.groupBy(
     items.filter((one) => one.state === "disputed"),
@@ -187,15 +199,8 @@ export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
   const rest = items.filter((one) => !paired.has(one));
   const shown = all ? rest : rest.slice(0, few);
   const asked = all ? pairs : pairs.slice(0, few);
-  const bothHold = async (newest) => {
-    try {
-      const { operation } = await daemon.keep(newest, true);
-      toast("Both hold.", { act: () => undo(operation.op_id, more.again) });
-      more.again();
-    } catch (error) {
-      toastError(error);
-    }
-  };
+  const bothHold = (newest) =>
+    undoable(() => daemon.keep(newest, true), "Both hold.", more.again);
   return html`
     <section class="card beliefs" aria-label=${name}>
       <header>
@@ -233,6 +238,7 @@ export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
           <button onClick=${() => showAll(true)}>Show all ${count(items.length)}</button>
         </p>
       ` : null}
+      ${below}
     </section>
   `;
 }
