@@ -9,6 +9,7 @@ from recollect.cli.date_options import as_of_option, iso
 from recollect.cli.options import json_option, project_option, project_path
 from recollect.cli.output import (
     daemon_client,
+    filled,
     memories,
     print_json,
     print_kept_out,
@@ -49,7 +50,7 @@ def command(
         print_json(answer)
         return 0
     if answer["context"]:
-        click.echo(answer["context"])
+        click.echo("\n".join(map(filled, answer["context"].splitlines())))
         click.secho(
             f"{memories(len(answer['records']))}, {answer['tokens']} tokens at most, "
             f"{answer['latency_ms']:.0f} ms",

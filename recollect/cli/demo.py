@@ -17,6 +17,7 @@ import click
 
 from recollect.capture import launcher
 from recollect.cli import hosts_context, process
+from recollect.cli.output import print_text
 from recollect.cli.run import print_error
 from recollect.client import Client
 from recollect.core import ids, oslayer, settings
@@ -85,7 +86,7 @@ def show(chosen: Settings) -> None:
     if answer:
         _say("\nWhat the agent is given with that prompt:")
         for line in answer.splitlines():
-            _say(f"  {line}")
+            print_text(line, indent=2)
     else:
         _say("\nNothing was recalled. See why: .venv/bin/recollect why -p " + place)
     (project,) = (

@@ -39,7 +39,7 @@ def show(memory: str, as_json: bool) -> None:
     name = record["record_id"]
     click.echo()
     if history["record"]:
-        click.secho(f"Change it: recollect edit {name}; recollect forget {name}", dim=True)
+        print_text(f"Change it: recollect edit {name}; recollect forget {name}", dim=True)
     else:
         click.secho(f"Bring it back: recollect undo {history['versions'][0]['op_id']}", dim=True)
 

@@ -67,7 +67,7 @@ def command(
 def _print_report(report: dict[str, Any]) -> None:
     view = report["overview"]
     click.secho(f"{report['since'][:10]} to {report['until'][:10]}", bold=True)
-    click.echo(
+    print_text(
         f"{many(view['sessions'], 'session')}, {many(view['prompts'], 'prompt')}, "
         f"{memories(view['memories'])} "
         f"({view['knowledge']} of them notes, beliefs or summaries), "

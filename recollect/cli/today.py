@@ -32,7 +32,7 @@ def command(project: str, as_json: bool) -> None:
     click.secho(f"{midnight:%A, %Y-%m-%d}", bold=True)
     click.echo(
         f"{many(view['sessions'], 'session')}, {many(view['prompts'], 'prompt')}; agents were "
-        f"told {many(view['retrievals'], 'brief')}, {many(view['injected_tokens'], 'token')}"
+        f"told {many(view['injected_tokens'], 'token')} in {many(view['retrievals'], 'look-up')}"
     )
     _print_list("Learned", [(one["title"], one["record_id"]) for one in week["learned"]])
     _print_list("No longer holds", [(one["title"], one["record_id"]) for one in week["ended"]])

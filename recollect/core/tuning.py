@@ -259,6 +259,7 @@ class Endings:
     clear: float = entry(0.8, 0, 1, "the share of certainty with which an older one ends")
     doubt_end: float = entry(0.15, 0, 1, "the share with which one that ends something disputes")
     doubt: float = entry(0.2, 0, 1, "the share with which a statement disputes an older one")
+    doubt_of_many: float = entry(0.05, 0, 1, "what is added for each time e as many candidates")
     unsure: float = entry(0.2, 0, 1, "the same where the newer one is only proposed")
     unread: float = entry(0.25, 0, 1, "the same where the rules could not read one of both")
     vetoed: float = entry(0.4, 0, 1, "the same where something speaks against the newer one")

@@ -253,6 +253,7 @@ class _Planner:
         ]
         sure = bool(old) and bar == ENDINGS.doubt
         least = ENDINGS.doubt_end if sure else least_share(bar, changes)
+        least += ENDINGS.doubt_of_many * math.log(max(1, len(held)))
         return [
             (one, share)
             for one, share in zip(held, shares(scores), strict=True)

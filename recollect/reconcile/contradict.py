@@ -32,7 +32,7 @@ _TEMPORAL = """
 uses_database database message_broker broker deployed_on deployed_to hosted_on runs_on
 test_framework package_manager framework owned_by owner maintained_by port default_branch branch ci
 cache formatter linter region located_in lives_in path moved_to repository remote cli_name
-check_command test_command build_command run_command start_command lint_command staging_url url
+check_command test_command build_command start_command lint_command staging_url url
 version written_in timeout status deadline default editor model config_value license_now uses_port
 listens_on build_tool orm queue scheduler is_named renamed_to stored_in entry_point
 """

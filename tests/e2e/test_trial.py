@@ -72,7 +72,7 @@ def test_a_folder_is_replayed_on_one_screen(
     ]  # fmt: skip
     assert all(set(one) == {"session", "turn", "text"} for one in told)
     assert told[0]["text"] == "", "the first session has nothing to remember"
-    assert "money.py" in told[-1]["text"]
+    assert "Likely files: invoice.py" in told[-1]["text"]
     assert nothing_is_left(environment)
 
 

@@ -176,14 +176,16 @@ def _named_command(call: ToolCall, project: str, turn: Turn) -> Iterator[Claim]:
     )
     lines = written.splitlines()
     for step in steps(call.command):
-        purpose = _PURPOSE.search(step)
+        purposes = _PURPOSE.findall(step)
         words = step.split()
-        if purpose is None or len(words) < 2 or len(step) > 120:
+        if not purposes or len(words) < 2 or len(step) > 120:
             continue
         target = f"{words[-1]}:" if len(words) < 4 else step
         named = any(line.strip(" \"'`").replace('"', "").startswith(target) for line in lines)
         if named or step in said or step in written:
-            predicate = f"{purpose[1]}_command"
+            # In "npm run lint" the word after "run" tells what it is for.
+            purpose = next((one for one in purposes if one != "run"), "run")
+            predicate = f"{purpose}_command"
             yield _fact(
                 project, predicate, step, turn, call.event_id, "tool", "observed", confidence=0.85
             )

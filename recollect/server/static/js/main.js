@@ -55,7 +55,7 @@ function App() {
     <div>
       <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
       <div class="frame">
-        <div class="side">
+        <header class="side">
           <a class="brand" href="#/week">
             <img src="/static/icon.svg" alt="" />
             Recollect
@@ -94,7 +94,7 @@ function App() {
             </span>
             ${health.data ? html`<span class="faint">Version ${health.data.version}</span>` : null}
           </div>
-        </div>
+        </header>
         <main class="main" id="main" tabindex="-1">
           <${Section} key=${view}><${View} /><//>
         </main>

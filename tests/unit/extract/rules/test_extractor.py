@@ -503,12 +503,15 @@ def test_a_statement_of_an_interrupted_turn_counts(store: SqliteStore) -> None:
     assert (ends.ends, ends.value, ends.author) == ("Jest", "Vitest", "user")
 
 
-def test_a_command_that_the_user_names_is_known_after_one_run(store: SqliteStore) -> None:
-    told = Told().ask("run `make test-fast` and fix what fails").run("make test-fast", "ok")
+@pytest.mark.parametrize("command", ["make test-fast", "mise run test"])
+def test_a_command_that_the_user_names_is_known_after_one_run(
+    store: SqliteStore, command: str
+) -> None:
+    told = Told().ask(f"run `{command}` and fix what fails").run(command, "ok")
     found = [
         one for one in extract(store, told.answer("Green.")).claims if isinstance(one, FactClaim)
     ]
-    assert ("orbit", "test_command", "make test-fast") in {
+    assert ("orbit", "test_command", command) in {
         (one.subject, one.predicate, one.object) for one in found
     }
 

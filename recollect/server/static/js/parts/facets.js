@@ -26,7 +26,7 @@ export function Facets({ params, counts, chosen }) {
     <details class="facets" open=${open} onToggle=${(event) => set(event.target.open)}>
       <summary>Filters${chosen ? ` (${chosen})` : ""}</summary>
       <div class="facet">
-        <h3>Project</h3>
+        <h2>Project</h2>
         <${ProjectFilter} counts=${counts?.projects} />
       </div>
       ${group("Kind", "kind", counts?.kinds, pluralOf)}
@@ -35,7 +35,7 @@ export function Facets({ params, counts, chosen }) {
       ${group("Files", "freshness", known(counts?.freshness), (one) => FRESH[one][1])}
       ${group("Branch", "branch", counts?.branches)}
       <div class="facet">
-        <h3>Stored</h3>
+        <h2>Stored</h2>
         <ul>
           ${SPANS.map(([days, words]) => html`
             <${Choice} key=${days} name="days" value=${days} words=${words} params=${params} />
@@ -51,7 +51,7 @@ export function Facets({ params, counts, chosen }) {
         </label>
       </div>
       <div class="facet">
-        <h3>File</h3>
+        <h2>File</h2>
         <input
           type="search"
           aria-label="File"
@@ -75,7 +75,7 @@ function Facet({ title, name, counts, label, value }) {
   if (!found.length) return null;
   return html`
     <div class="facet" role="group" aria-label=${title}>
-      <h3>${title}</h3>
+      <h2>${title}</h2>
       <ul>
         ${found.map(([one, number]) => html`
           <${Choice}
@@ -112,7 +112,7 @@ function Concepts({ params }) {
   const [open, set] = useState(Boolean(params.concept));
   return html`
     <details class="facet" open=${open} onToggle=${(event) => set(event.target.open)}>
-      <summary><h3>Concepts</h3></summary>
+      <summary><h2>Concepts</h2></summary>
       ${open ? html`<${ConceptList} params=${params} />` : null}
     </details>
   `;
