@@ -124,7 +124,9 @@ def test_a_turn_from_python_is_a_pair_or_has_role_and_content(
     runtime_home: RuntimeHome, terminal: Terminal, place: str
 ) -> None:
     memory = Memory(place)
-    said = [("user", "why do retries stop?"), {"role": "assistant", "content": "The cap."}]
+    said: list[Any] = [
+        ("user", "why do retries stop?"), {"role": "assistant", "content": "The cap."},
+    ]  # fmt: skip
     fitted = memory.compact_conversation(said)
     told = [("user", "why do retries stop?"), ("assistant", "The cap.")]
     assert [(one.role, one.content) for one in fitted.turns] == told
