@@ -249,7 +249,7 @@ def economics(runtime: ServiceRuntime, asked: AnalyticsQuery) -> Economics:
         injected_tokens=injected,
         retrievals=_count(receipts),
         compression=round(discovery / memory, 1) if memory else None,
-        saved_tokens=max(0, discovery - injected),
+        saved_tokens=max(0, discovery - injected) if injected else 0,
     )
 
 
