@@ -262,7 +262,7 @@ def anomalies(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[Anomaly, 
         place: Cursor | None = None
         while True:
             page = runtime.visible_store.records.page(
-                namespace, RecordFilter(since=since), before=place, limit=500
+                namespace, RecordFilter(since=since), before=place, limit=500, by_happening=True
             )
             held.update(record.session_id for record in page.items)
             place = page.next
