@@ -189,17 +189,17 @@ def _records(
     runtime: ServiceRuntime, namespaces: tuple[str, ...], since: datetime, until: datetime
 ) -> tuple[list[Record], bool]:
     """The memories of what happened in the period, newest first, at most PAGES pages per namespace
-    so that it stays fast; and whether these are all. An import today is of the days it tells of:
-    what was stored since the period began is read, and what happened outside it is left out."""
+    so that it stays fast; and whether these are all. An import today is of the days it tells of."""
     found: list[Record] = []
     complete = True
     for namespace in namespaces:
         place: Cursor | None = None
         for _ in range(PAGES):
             page = runtime.visible_store.records.page(
-                namespace, RecordFilter(since=since), before=place, limit=200
-            )
-            found += [one for one in page.items if since <= one.valid_from < until]
+                namespace, RecordFilter(since=since, until=until), before=place, limit=200,
+                by_happening=True,
+            )  # fmt: skip
+            found += page.items
             place = page.next
             if place is None:
                 break
