@@ -4,8 +4,10 @@ In: a period and a project. Out: a report as data and as Markdown: overview, day
 what was learned and done, next steps, and the files with the most memories.
 """
 
+import posixpath
 import re
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -13,7 +15,7 @@ from recollect.core.errors import BadInput
 from recollect.core.kinds import TYPES
 from recollect.core.values import Moment, Record, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, namespaces_to_list
+from recollect.service.scope import Scope, namespaces_to_list, project_id
 from recollect.store.interface import Cursor, RecordFilter
 
 Period = Literal["day", "week", "weekly", "month", "monthly"]
@@ -139,12 +141,7 @@ def report(runtime: ServiceRuntime, asked: ReportQuery) -> Report:
         learnings=_learnings(records),
         tasks=_tasks(records),
         next_steps=_next_steps(runtime, namespaces, since, records),
-        hotspots=tuple(
-            Hotspot(path=path, memories=count)
-            for path, count in Counter(
-                path for record in records for path in record.files
-            ).most_common(HOTSPOTS)
-        ),
+        hotspots=_hotspots(runtime, records),
         complete=complete,
     )
 
@@ -183,6 +180,23 @@ def markdown(made: Report) -> str:
             for one in made.sessions
         ]
     return "\n".join(lines) + "\n"
+
+
+def _hotspots(runtime: ServiceRuntime, records: Sequence[Record]) -> tuple[Hotspot, ...]:
+    """Files by the memories about them. Hooks name a file by its whole path, other doors by its
+    path in the project: it is one file."""
+    roots = {one.project_id: one.roots for one in runtime.store.projects.all()}
+    found: Counter[str] = Counter()
+    for record in records:
+        here = roots.get(project_id(record.namespace) or "", ())
+        found.update({_in_project(path, here) for path in record.files})
+    return tuple(Hotspot(path=path, memories=n) for path, n in found.most_common(HOTSPOTS))
+
+
+def _in_project(path: str, roots: Sequence[str]) -> str:
+    normal = posixpath.normpath(path)
+    inside = (root.rstrip("/") + "/" for root in roots)
+    return normal.removeprefix(next((one for one in inside if normal.startswith(one)), ""))
 
 
 def _records(

@@ -219,6 +219,10 @@ def test_a_session_can_be_summed_up_resumed_and_reported(home: RuntimeHome, tmp_
     assert [one["text"] for one in report["tasks"]] == ["found the cap"]
     assert [one["text"] for one in report["next_steps"]] == ["raise it to 7"]
     assert report["hotspots"] == [{"path": "src/retry.py", "memories": 1}]
+    whole = [f"{here}/src/retry.py", "./src/retry.py"]
+    post(home, "/api/observations", {"title": "The cap", "files": whole, "project": here})
+    again = get(home, "/api/report", project=here)["hotspots"]
+    assert again == [{"path": "src/retry.py", "memories": 2}]
     assert report["overview"]["prompts"] == 1 and "## Learned" in report["markdown"]
     assert get(home, "/api/prompts", project=here)["items"][0]["prompt_number"] == 1
     assert get(home, "/api/stats", project=here)["event_kinds"]["prompt"] == 1
