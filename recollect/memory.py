@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from recollect.client import TIMEOUT_S, Client, NotRunning, Refused
 from recollect.core import settings
+from recollect.core.errors import BadInput
 from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
 from recollect.core.settings import Fusion
 from recollect.core.values import Operation, Receipt, Record, Session
@@ -369,7 +370,7 @@ class Memory:
 
     def compact_conversation(
         self,
-        turns: Sequence[Turn],
+        turns: Sequence[Turn | Mapping[str, str]],
         token_budget: int = 2000,
         *,
         store: bool = False,
@@ -377,13 +378,13 @@ class Memory:
         session_id: str | None = None,
         project: str | None = None,
     ) -> "CompactAnswer":
-        """A conversation of (role, text) that takes three quarters of its budget or more: the
-        newest as they are, a summary of the rest. `store` keeps what was summed up as an
-        episode. With `window` (total, system_prompt, user_profile, preferences, response_reserve,
-        in tokens) the answer says how many are left for memories."""
+        """A conversation of (role, text), or of {"role": ..., "content": ...}, that takes three
+        quarters of its budget or more: the newest as they are, a summary of the rest. `store` keeps
+        what was summed up as an episode. With `window` (total, system_prompt, user_profile,
+        preferences, response_reserve, in tokens) the answer says how many are left for memories."""
         from recollect.service.conversation_compaction import CompactAnswer
 
-        told = [{"role": role, "content": content} for role, content in turns]
+        told = [_turn(one) for one in turns]
         body = {"turns": told, "token_budget": token_budget, "store": store}
         where = {"session_id": session_id, "project": self._where(project), "window": window}
         body |= {name: value for name, value in where.items() if value is not None}
@@ -448,3 +449,13 @@ def _as(kind: type[T], data: Any) -> T:
     import msgspec
 
     return msgspec.convert(data, type=kind)
+
+
+def _turn(given: object) -> dict[str, str]:
+    match given:
+        case {"role": str(role), "content": str(content), **rest} if not rest:
+            return {"role": role, "content": content}
+        case (str(role), str(content)):
+            return {"role": role, "content": content}
+    told = 'a turn is (role, text) or {"role": role, "content": text}, both of them strings'
+    raise BadInput(f"{told}, not {given!r:.100}", field="turns")

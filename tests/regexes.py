@@ -28,6 +28,8 @@ from re import _parser  # type: ignore[attr-defined]
 from types import FrameType, ModuleType
 from typing import Any
 
+# Modules that can be imported on Windows only; they have no patterns.
+_OF_WINDOWS = ("oslayer_windows", "windows_hook")
 ROOT = Path(__file__).parents[1] / "recollect"
 CALLS = frozenset(
     ("compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
@@ -102,7 +104,7 @@ def every_pattern() -> tuple[list[Found], list[str]]:
     modules = []
     with _listening() as recorded:
         for info in pkgutil.walk_packages([str(ROOT)], "recollect."):
-            if not info.name.endswith("__main__"):
+            if not info.name.endswith(("__main__", *_OF_WINDOWS)):
                 modules.append(importlib.import_module(info.name))
         for module in modules:
             for function in vars(module).values():

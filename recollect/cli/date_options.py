@@ -61,8 +61,8 @@ def time_option(name: str, help: str) -> Callable[[F], F]:
     return click.option(name, type=TIME, metavar="TIME", help=f"{help} {FORMS}")
 
 
-since_option = time_option("--since", "Only what is from TIME or later.")
-until_option = time_option("--until", "Only what is from before TIME.")
+since_option = time_option("--since", "Only what happened at TIME or later (not: was stored).")
+until_option = time_option("--until", "Only what happened before TIME.")
 as_of_option = time_option("--as-of", "Answer with what memory held at TIME.")
 
 

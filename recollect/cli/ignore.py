@@ -67,14 +67,15 @@ def list_command(as_json: bool) -> None:
 @json_option
 def add(what: tuple[str, ...], here: bool, tool: str | None, as_json: bool) -> None:
     """Keep WHAT out of memory: a directory, or files by a pattern as in .gitignore ('*.pem').
+    WHAT may also be a rule as the list shows it: file:PATTERN, project:DIR or tool:NAME.
 
     In such a directory nothing is captured and nothing is injected. What a tool does with a file
     that matches a pattern is not captured. Put a pattern in quotes.
     """
     known = list(settings.load().ignore)
     entry = _entry(what, here, tool, known=())
-    if what:
-        _refuse_missing_directory(what[0])
+    if what and not what[0].startswith(("file:", "tool:")):
+        _refuse_missing_directory(what[0].removeprefix("project:"))
     if entry in known:
         click.echo(f"{entry} is there already.")
         return
@@ -117,28 +118,36 @@ def _entry(what: tuple[str, ...], here: bool, tool: str | None, known: Sequence[
         hint = "Name a directory or a pattern; for the project of this directory: --here"
         raise BadInput("the name is empty", hint=hint)
     if tool:
-        entry = f"tool:{tool}"
+        entry = f"tool:{tool.removeprefix('tool:')}"
     elif here:
         place = projects.locate(os.getcwd())
         entry = f"project:{place.root or path_patterns.canonical(os.getcwd())}"
     else:
-        entry = _file_or_project(what[0], known)
+        entry = _rule_named(what[0], known)
     if problem := keepout_rules.fault_in_rules([entry]):
         raise BadInput(problem)
     return entry
 
 
-def _file_or_project(what: str, known: Sequence[str]) -> str:
-    """A directory that exists is a project; everything else names files. A known rule is found
-    also when what it names is gone, and as the list shows it."""
-    path = os.path.abspath(os.path.expanduser(what))
+def _rule_named(what: str, known: Sequence[str]) -> str:
+    """A directory that exists is a project; everything else names files, unless the kind is given
+    as the list shows it (file:PATTERN). A known rule is found also when what it names is gone."""
+    if what in known:
+        return what
+    try:
+        kind, name = keepout_rules.split_kind(what)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    path = os.path.abspath(os.path.expanduser(name))
     project = f"project:{path_patterns.canonical(path)}"
-    for entry in (project, f"file:{path}", f"file:{what}", what):
+    for entry in () if kind else (project, f"file:{path}", f"file:{name}"):
         if entry in known:
             return entry
-    if os.path.isdir(path):
+    if kind == "tool":
+        return what
+    if kind == "project" or (not kind and os.path.isdir(path)):
         return project
-    return f"file:{path if os.path.isfile(path) else what}"
+    return f"file:{path if os.path.isfile(path) else name}"
 
 
 def _refuse_missing_directory(what: str) -> None:

@@ -38,17 +38,25 @@ def install(no_start: bool) -> None:
     """Write the service file and enable it."""
     chosen = settings.load()
     path, content = _file(chosen)
+    known = os.path.exists(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     oslayer.replace_file(path, content)
-    click.echo(f"Written: {path}")
-    if not no_start:
+    if no_start:
+        click.echo(f"Written: {path}")
+        return
+    try:
         _manage(
             ["enable", "--now", UNIT],
             ["load", "-w", path],
             ["/Create", "/F", "/TN", TASK, "/XML", path],
         )
-        if sys.platform == "win32":
-            _manage([], [], ["/Run", "/TN", TASK])
+    except RecollectError:
+        if not known:  # a file that nobody starts would say that it is installed
+            os.unlink(path)
+        raise
+    click.echo(f"Written: {path}")
+    if sys.platform == "win32":
+        _manage([], [], ["/Run", "/TN", TASK])
 
 
 @command.command()

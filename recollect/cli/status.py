@@ -33,6 +33,8 @@ def command(as_json: bool) -> int:
             click.echo(f"  try: {down['hint']}")
         return 1
     if as_json:
+        if not health["store"]["problem"]:
+            health["memories"] = client.get("/api/memories/counts", project="all")["kinds"]
         print_json(health)
     else:
         projects: list[dict[str, Any]] = []

@@ -30,9 +30,10 @@ def command(project: str, as_json: bool) -> None:
         return
     view = report["overview"]
     click.secho(f"{midnight:%A, %Y-%m-%d}", bold=True)
+    tokens = view["injected_tokens"]
     click.echo(
-        f"{many(view['sessions'], 'session')}, {many(view['prompts'], 'prompt')}; agents were "
-        f"told {many(view['injected_tokens'], 'token')} in {many(view['retrievals'], 'look-up')}"
+        f"{many(view['sessions'], 'session')}, {many(view['prompts'], 'prompt')}; agents were told "
+        f"{many(tokens, 'token') if tokens else 'nothing'} in {many(view['retrievals'], 'look-up')}"
     )
     _print_list("Learned", [(one["title"], one["record_id"]) for one in week["learned"]])
     _print_list("No longer holds", [(one["title"], one["record_id"]) for one in week["ended"]])

@@ -9,6 +9,7 @@ understood keeps the project out, with a warning.
 import errno
 import fnmatch
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -23,6 +24,7 @@ MOST = 200
 FILE_BYTES = 64 << 10
 _DEPTH = 64
 _KNOWN_KEYS = frozenset({"capture", "ignore"})
+_PREFIX = re.compile(r"([A-Za-z]{2,}):")  # one letter is a drive of Windows
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,26 @@ def fault_in_rules(entries: Sequence[str]) -> str:
     return ""
 
 
+def split_kind(text: str) -> tuple[str, str]:
+    """The kind that a rule begins with, or nothing, and the rest. ValueError when there is no such
+    kind: taken as part of a file's name it would keep nothing out."""
+    found = _PREFIX.match(text.strip())
+    if found is None:
+        return "", text
+    if found[1] not in KINDS:
+        told = f"there is no kind of rule {found[1]!r}, only project:, file: and tool:"
+        raise ValueError(f"{told}. For files of that very name write file:{text.strip()}")
+    return found[1], text.strip()[found.end() :].strip()
+
+
 def rules(entries: Iterable[str]) -> KeepOutRules:
     """The valid rules of a list."""
     found: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for entry in entries:
         if not fault_in_rules([entry]):
             kind, _, value = entry.partition(":")
-            found[kind].append(value.strip())
+            # Earlier versions stored file:X as file:file:X.
+            found[kind].append(value.strip().removeprefix(f"{kind}:"))
     return KeepOutRules(
         projects=tuple(canonical(os.path.expanduser(one)) for one in found["project"]),
         tools=tuple(found["tool"]),
@@ -179,7 +194,10 @@ def parse_project_file(text: str, folder: str) -> ProjectRules:
     if len(given) > MOST:
         return ProjectRules(broken=f"ignore has more than {MOST} patterns", unknown=unknown)
     try:
-        files = tuple(file_pattern(one, folder) for one in given)
+        split = [split_kind(one) for one in given]
+        if other := next((kind for kind, _ in split if kind not in ("", "file")), ""):
+            return ProjectRules(broken=f"ignore: it takes files, not {other}:", unknown=unknown)
+        files = tuple(file_pattern(name, folder) for _, name in split)
     except ValueError as error:
         return ProjectRules(broken=f"ignore: {error}", unknown=unknown)
     return ProjectRules(capture=capture, files=files, unknown=unknown)

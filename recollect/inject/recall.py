@@ -206,7 +206,9 @@ class Recall:
             room, {name: sum(count_tokens(t) + 1 for t in some) for name, some in longest.items()}
         )
         may_chars = allot(
-            chars, {name: sum(len(t) + 2 for t in some) for name, some in longest.items()}
+            chars,
+            {name: sum(len(t) + 2 for t in some) for name, some in longest.items()},
+            profile=render.PROFILE_CHARS,
         )
         texts: dict[Section, list[str]] = {}
         injected: list[str] = []

@@ -37,7 +37,8 @@ TASK_CHARS = 160
 FACTS = 3
 # Of a session in short, what the next one should know: what failed, what is next, what is open.
 _OPEN = re.compile(r"(?:Last check: [^.]{1,120}failed|Next:|Open:).*", re.DOTALL)
-_ASKED = re.compile(r"^Asked: [^.?!]{1,300}[.?!] ?")  # what a note of a turn may begin with
+# What a note of a turn may begin with; a dot in `src/retry.py` does not end it.
+_ASKED = re.compile(r"^Asked: (?:[^.?!]|[.?!](?!\s|$)){1,300}[.?!](?:\s|$)")
 WORDY = 3  # a preference of so many words says by itself what it is about
 
 
@@ -238,6 +239,7 @@ T = TypeVar("T")
 # and about the last session are few and short, and go first.
 FIRST: tuple[Section, ...] = ("profile", "files", "place", "state")
 PROFILE_TOKENS = 60  # who the person is may not crowd out what holds
+PROFILE_CHARS = 4 * PROFILE_TOKENS  # count_tokens counts at most four characters as one token
 SHARES: dict[Section, float] = {
     "rules": 0.15,
     "known": 0.30,
@@ -247,13 +249,16 @@ SHARES: dict[Section, float] = {
 }
 
 
-def allot(total: int, wanted: Mapping[Section, int]) -> dict[Section, int]:
-    """Divide a budget: each section gets what it wants up to its share, and what is left over flows
-    to those that want more, in order of priority. The sum never exceeds the total."""
+def allot(
+    total: int, wanted: Mapping[Section, int], *, profile: int = PROFILE_TOKENS
+) -> dict[Section, int]:
+    """Divide a budget, of tokens or of characters: the profile gets at most `profile`, each section
+    gets what it wants up to its share, and what is left over flows to those that want more, in
+    order of priority. The sum never exceeds the total."""
     left = max(0, total)
     given: dict[Section, int] = {}
     for section in FIRST:
-        most = PROFILE_TOKENS if section == "profile" else left
+        most = profile if section == "profile" else left
         given[section] = min(left, most, wanted.get(section, 0))
         left -= given[section]
     rest = left

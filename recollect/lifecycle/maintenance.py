@@ -152,7 +152,12 @@ class Maintenance:
         due = self._store.aging.forgettable(namespace, self._rules(report))
         report.forgotten.update(one.reason for one in due)
         found["memories forgotten"] = len(due)
-        found["notes consolidated"] = sum(map(len, self._alike(namespace, report)))
+        alike = self._alike(namespace, report)
+        found["notes consolidated"] = sum(map(len, alike))
+        gone = {one.record_id for one in due}.union(*alike)
+        found["freshness noted"] = sum(
+            len(changed.keys() - gone) for changed in self._freshness_changes(namespace)
+        )
         found["inferred things faded"] = len(
             self._store.aging.inferred(namespace, report.at - decay.STEP, 1 << 30)
         )
@@ -312,12 +317,22 @@ class Maintenance:
             yield
 
     def _freshening(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
+        for changed in self._freshness_changes(namespace):
+            if changed:
+                report.counts["freshness noted"] += self._store.records.touch(
+                    namespace, (), report.at, changed
+                )
+                self._memories.changed(namespace, sorted(changed))
+            yield
+
+    def _freshness_changes(self, namespace: str) -> Iterator[dict[str, Freshness]]:
+        """Memories whose files are no longer in the state that is stored, page by page."""
         try:
-            yield from self._freshening_in_time(namespace, report)
+            yield from self._freshness_changes_in_time(namespace)
         except Late:
             log.warning("a work tree does not answer: its memories keep their freshness")
 
-    def _freshening_in_time(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
+    def _freshness_changes_in_time(self, namespace: str) -> Iterator[dict[str, Freshness]]:
         roots = in_background(FreshnessChecker.roots, self._store, namespace)
         where = RecordFilter(cites_files=True)
         after: Cursor | None = Cursor(-1, "")
@@ -327,17 +342,11 @@ class Maintenance:
             page = self._store.records.page(namespace, where, after=after, limit=PURGED)
             found, after = page.items, page.next
             states = in_background(_states, found, roots)
-            changed = {
+            yield {
                 one.record_id: states[one.record_id]
                 for one in found
                 if states[one.record_id] not in ("unknown", one.freshness)
             }
-            if changed:
-                report.counts["freshness noted"] += self._store.records.touch(
-                    namespace, (), report.at, changed
-                )
-                self._memories.changed(namespace, sorted(changed))
-            yield
 
     # --- receipts, archive, size ---
 

@@ -83,7 +83,7 @@ def stating_turns(store: Store, namespace: str, before: datetime) -> Iterator[Re
     turns = [
         one
         for one in page.items
-        if one.source_event_ids and one.valid_from < before and _may_state(one.title)
+        if one.source_event_ids and one.valid_from < before and own_statement(one.title)
     ]
     made = store.records.of_events(
         namespace, [event_id for one in turns for event_id in one.source_event_ids]
@@ -102,8 +102,8 @@ def stating_turns(store: Store, namespace: str, before: datetime) -> Iterator[Re
 
 def as_belief(turn: Record) -> Record:
     return proposed(
-        turn.namespace, turn.session_id, turn.source_event_ids[0], turn.title, turn.valid_from,
-        b"turn",
+        turn.namespace, turn.session_id, turn.source_event_ids[0],
+        own_statement(turn.title) or turn.title, turn.valid_from, b"turn",
     )  # fmt: skip
 
 
@@ -112,7 +112,8 @@ def own_statement(prompt: str) -> str:
     else said; nothing if it was taken back or said in jest."""
     if len(prompt) > _READ or vetoes.QUOTATION in vetoes.own_words(prompt):
         return ""
-    own = [one for one in own_sentences(prompt) if not vetoes.QUESTION.search(one)]
+    sentences = own_sentences(prompt)
+    own = [one for one in sentences if not vetoes.QUESTION.search(one)]
     effects = [vetoes.effects(one).keys() for one in own]
     if any(
         not some <= _HARMLESS or vetoes.LAUGHS.search(one)
@@ -120,7 +121,8 @@ def own_statement(prompt: str) -> str:
     ):
         return ""
     said = " ".join(one for one, some in zip(own, effects, strict=True) if "nothing" not in some)
-    return said if said and _may_state(prompt) else ""
+    # What is left beside a question must be a statement by itself.
+    return said if said and _may_state(prompt if len(own) == len(sentences) else said) else ""
 
 
 def _may_state(prompt: str) -> bool:

@@ -249,7 +249,7 @@ def economics(runtime: ServiceRuntime, asked: AnalyticsQuery) -> Economics:
         injected_tokens=injected,
         retrievals=_count(receipts),
         compression=round(discovery / memory, 1) if memory else None,
-        saved_tokens=max(0, discovery - injected),
+        saved_tokens=max(0, discovery - injected) if injected else 0,
     )
 
 
@@ -262,7 +262,7 @@ def anomalies(runtime: ServiceRuntime, asked: AnalyticsQuery) -> tuple[Anomaly, 
         place: Cursor | None = None
         while True:
             page = runtime.visible_store.records.page(
-                namespace, RecordFilter(since=since), before=place, limit=500
+                namespace, RecordFilter(since=since), before=place, limit=500, by_happening=True
             )
             held.update(record.session_id for record in page.items)
             place = page.next

@@ -227,12 +227,13 @@ def propose_change(
 ) -> tuple[Record, Operation | None]:
     """An agent would have another text hold, or none: a proposal beside the belief, which holds
     until a person keeps the proposal. The same proposal twice is one, without an operation."""
-    facts = (f"{REPLACES if text else ENDS}{old.record_id}", *((reason,) if reason else ()))
     said = text or f"No longer: {old.title}"
     new = _successor(
         runtime, old, said, author="assistant", state="proposed", source_type="inferred",
-        facts=facts,
+        facts=(f"{REPLACES if text else ENDS}{old.record_id}",),
     )  # fmt: skip
+    # The reason is added after the hash was made: the same proposal may come without it.
+    new = values.check(msgspec.structs.replace(new, facts=(*new.facts, *filter(None, [reason]))))
     known = with_content(runtime.store.records, new.namespace, new.content_hash)
     if known is not None:
         return known, None

@@ -77,6 +77,11 @@ def record_key(record: Record) -> Key:
     return to_micros(record.created_at), record.record_id
 
 
+def happened_key(record: Record) -> Key:
+    """When what it tells of happened; for an import that is before it was stored."""
+    return to_micros(record.valid_from), record.record_id
+
+
 def event_key(stored: StoredEvent) -> Key:
     return stored.seq, stored.event.event_id
 

@@ -27,6 +27,7 @@ from recollect.service.pagination import (
     Listing,
     cursor,
     event_key,
+    happened_key,
     merge_pages,
     operations,
     receipt_key,
@@ -132,11 +133,12 @@ def memories(runtime: ServiceRuntime, asked: ListQuery) -> Listing[Record]:
 
 
 def timeline(runtime: ServiceRuntime, asked: TimelineQuery) -> TimelineAnswer:
-    """Memories before and after `anchor` (in its project) or `at`; without either, the newest."""
+    """Memories before and after `anchor` (in its project) or `at`, by when what they tell of
+    happened; without either, the newest."""
     if asked.anchor is not None:
         record = visible_memory(runtime, asked.anchor)
         namespaces: tuple[str, ...] = (record.namespace,)
-        place = Cursor(*record_key(record))
+        place = Cursor(*happened_key(record))
         middle = [record]
     else:
         namespaces = namespaces_to_list(runtime, asked)
@@ -149,12 +151,13 @@ def timeline(runtime: ServiceRuntime, asked: TimelineQuery) -> TimelineAnswer:
         page = runtime.visible_store.records.page
         if asked.before:
             earlier += page(
-                namespace, where, before=place, limit=asked.before, as_of=asked.as_of
-            ).items
+                namespace, where, before=place, limit=asked.before, as_of=asked.as_of,
+                by_happening=True,
+            ).items  # fmt: skip
         if asked.after:
-            later += page(namespace, where, after=place, limit=asked.after).items
-    earlier.sort(key=record_key, reverse=True)
-    later.sort(key=record_key)
+            later += page(namespace, where, after=place, limit=asked.after, by_happening=True).items
+    earlier.sort(key=happened_key, reverse=True)
+    later.sort(key=happened_key)
     items = [*reversed(earlier[: asked.before]), *middle, *later[: asked.after]]
     return TimelineAnswer(
         anchor=asked.anchor, items=tuple(shortened(record, full=asked.full) for record in items)

@@ -4,8 +4,10 @@ In: a period and a project. Out: a report as data and as Markdown: overview, day
 what was learned and done, next steps, and the files with the most memories.
 """
 
+import posixpath
 import re
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -13,7 +15,7 @@ from recollect.core.errors import BadInput
 from recollect.core.kinds import TYPES
 from recollect.core.values import Moment, Record, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, namespaces_to_list
+from recollect.service.scope import Scope, namespaces_to_list, project_id
 from recollect.store.interface import Cursor, RecordFilter
 
 Period = Literal["day", "week", "weekly", "month", "monthly"]
@@ -139,12 +141,7 @@ def report(runtime: ServiceRuntime, asked: ReportQuery) -> Report:
         learnings=_learnings(records),
         tasks=_tasks(records),
         next_steps=_next_steps(runtime, namespaces, since, records),
-        hotspots=tuple(
-            Hotspot(path=path, memories=count)
-            for path, count in Counter(
-                path for record in records for path in record.files
-            ).most_common(HOTSPOTS)
-        ),
+        hotspots=_hotspots(runtime, records),
         complete=complete,
     )
 
@@ -185,21 +182,38 @@ def markdown(made: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _hotspots(runtime: ServiceRuntime, records: Sequence[Record]) -> tuple[Hotspot, ...]:
+    """Files by the memories about them. Hooks name a file by its whole path, other doors by its
+    path in the project: it is one file."""
+    roots = {one.project_id: one.roots for one in runtime.store.projects.all()}
+    found: Counter[str] = Counter()
+    for record in records:
+        here = roots.get(project_id(record.namespace) or "", ())
+        found.update({_in_project(path, here) for path in record.files})
+    return tuple(Hotspot(path=path, memories=n) for path, n in found.most_common(HOTSPOTS))
+
+
+def _in_project(path: str, roots: Sequence[str]) -> str:
+    normal = posixpath.normpath(path)
+    inside = (root.rstrip("/") + "/" for root in roots)
+    return normal.removeprefix(next((one for one in inside if normal.startswith(one)), ""))
+
+
 def _records(
     runtime: ServiceRuntime, namespaces: tuple[str, ...], since: datetime, until: datetime
 ) -> tuple[list[Record], bool]:
     """The memories of what happened in the period, newest first, at most PAGES pages per namespace
-    so that it stays fast; and whether these are all. An import today is of the days it tells of:
-    what was stored since the period began is read, and what happened outside it is left out."""
+    so that it stays fast; and whether these are all. An import today is of the days it tells of."""
     found: list[Record] = []
     complete = True
     for namespace in namespaces:
         place: Cursor | None = None
         for _ in range(PAGES):
             page = runtime.visible_store.records.page(
-                namespace, RecordFilter(since=since), before=place, limit=200
-            )
-            found += [one for one in page.items if since <= one.valid_from < until]
+                namespace, RecordFilter(since=since, until=until), before=place, limit=200,
+                by_happening=True,
+            )  # fmt: skip
+            found += page.items
             place = page.next
             if place is None:
                 break

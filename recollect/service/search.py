@@ -37,7 +37,8 @@ Mode = Literal["hybrid", "keyword", "semantic"]
 
 class Filters(Scope, frozen=True, kw_only=True):
     """Filters for memories; those that are not given do not filter. `branch`: made in a session on
-    that branch. `used`: whether an agent was ever told of it."""
+    that branch. `used`: whether an agent was ever told of it. `since`, `until`: when what it tells
+    of happened, which for an import is before it was stored."""
 
     kind: RecordKind | None = None
     type: ObservationType | KnowledgeType | None = None
@@ -179,8 +180,8 @@ def matches(record: Record, wanted: Filters, sessions: Collection[str] | None = 
         and wanted.session_id in (None, record.session_id)
         and (wanted.concept is None or wanted.concept in record.concepts)
         and (wanted.file is None or any(_same(wanted.file, path) for path in record.files))
-        and (wanted.since is None or _created(record) >= wanted.since)
-        and (wanted.until is None or _created(record) < wanted.until)
+        and (wanted.since is None or record.valid_from >= wanted.since)
+        and (wanted.until is None or record.valid_from < wanted.until)
     )
 
 
@@ -354,8 +355,3 @@ def _by_store(
 def _same(wanted: str, path: str) -> bool:
     """Whether a path is, or ends with, the wanted one: `retry.py` matches `src/retry.py`."""
     return path == wanted or path.endswith("/" + wanted.lstrip("/"))
-
-
-def _created(record: Record) -> datetime:
-    assert record.created_at is not None
-    return record.created_at

@@ -115,11 +115,25 @@ def _first_prompt(runtime: ServiceRuntime, one: Session) -> str:
 
 
 def session(runtime: ServiceRuntime, session_id: str) -> Session:
+    """A session of which there are events, or else a summary that was stored for it."""
     for namespace in all_namespaces(runtime):
         found = runtime.store.sessions.get(namespace, session_id)
         if found is not None:
             return found
+    for namespace in all_namespaces(runtime):
+        stood = runtime.visible_store.sessions.last_checkpoint(namespace, session_id)
+        if stood is not None:
+            return _session_of(runtime, stood)
     raise NotFound(f"there is no session {session_id}")
+
+
+def _session_of(runtime: ServiceRuntime, stood: Checkpoint) -> Session:
+    known = runtime.store.sessions.get(stood.namespace, stood.session_id)
+    at = stood.created_at or runtime.clock.now()
+    return known or Session(
+        session_id=stood.session_id, namespace=stood.namespace, surface="", started_at=at,
+        last_event_at=at,
+    )  # fmt: skip
 
 
 def detail(runtime: ServiceRuntime, session_id: str) -> SessionDetail:
@@ -189,6 +203,13 @@ def resume(runtime: ServiceRuntime, scope: Scope, session_id: str | None = None)
         stood: Checkpoint | None = checkpoint(runtime, scope, session_id)
     except NotFound:
         stood = None
+    if stood is not None and session_id is None:
+        theirs = _session_of(runtime, stood)
+        if known is None or theirs.last_event_at > known.last_event_at:
+            known = theirs
+        elif theirs.session_id != known.session_id:
+            own = runtime.visible_store.sessions.last_checkpoint(known.namespace, known.session_id)
+            stood = own or stood
     summary, turns = _last_summary_and_turns(runtime, scope, known if session_id else None, known)
     here = (known.namespace, actors_namespace(runtime.actor)) if known else ()
     ended = runtime.recall().ended
@@ -255,25 +276,31 @@ def _text(
     parts: list[str] = []
     if known is not None:
         day = known.last_event_at.strftime("%Y-%m-%d %H:%M")
-        parts.append(f"Last session: {known.session_id} ({known.surface}, {day} UTC)")
+        told = ", ".join(filter(None, (known.surface, f"{day} UTC")))
+        parts.append(f"Last session: {known.session_id} ({told})")
     if stood is not None:
+        if known is not None and known.session_id != stood.session_id:
+            parts.append(f"It left no checkpoint; the last one is of session {stood.session_id}:")
         parts.append(f"### Task\n{stood.task}")
         if stood.progress:
             parts.append(f"### Progress\n{stood.progress}")
-        for name, told in (("Next steps", stood.next_steps), ("Open questions", stood.questions)):
-            if told:
-                parts.append(f"### {name}\n" + "\n".join(f"- {one}" for one in told))
+        for name, lines in (("Next steps", stood.next_steps), ("Open questions", stood.questions)):
+            if lines:
+                parts.append(f"### {name}\n" + "\n".join(f"- {one}" for one in lines))
         if stood.files:
             parts.append("### Files\n" + "\n".join(f"- {one}" for one in stood.files[:FILES]))
     if summary is not None and (stood is None or summary.record_id not in stood.snapshot):
-        parts.append(f"### Last summary\n{summary.title}\n{summary.summary}".strip())
+        left = [part.removeprefix("### ") for part in summary.detail.split("\n\n")
+                if part.startswith(("### Next steps\n", "### Open questions\n"))]  # fmt: skip
+        said = filter(None, (summary.title, summary.summary, *left))
+        parts.append("### Last summary\n" + "\n".join(said))
     if turns:
-        lines = [
+        last = [
             f"- {one_line(one.title, LINE)}"
             + (f": {one_line(one.summary, LINE)}" if one.summary else "")
             for one in turns
         ]
-        parts.append("### Last turns\n" + "\n".join(lines))
+        parts.append("### Last turns\n" + "\n".join(last))
     return "\n\n".join(parts) or "Nothing to resume: no session was recorded here yet."
 
 

@@ -50,6 +50,7 @@ Files = Annotated[tuple[FilePath, ...], Meta(max_length=50)]
 Lines = Annotated[tuple[FactText, ...], Meta(max_length=20)]
 Importance = Annotated[int, Meta(ge=1, le=10)]
 
+REASON = "Reason: "
 SUMMARY_CHARS = 4000
 TITLE_CHARS = 200
 FACT_CHARS = 500
@@ -182,7 +183,7 @@ def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge, **life: Any) -> 
     summary, detail = _summary_and_detail(new.content)
     facts = [
         *([f"Severity: {new.severity}"] if new.severity else []),
-        *([f"Reason: {new.reason}"] if new.reason else []),
+        *([f"{REASON}{new.reason}"] if new.reason else []),
         *([f"When: {new.context}"] if new.context else []),
         *(f"Alternative: {one}" for one in new.alternatives),
     ]
@@ -201,6 +202,7 @@ def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge, **life: Any) -> 
         session_id=new.session_id,
         confidence=new.confidence,
         importance=new.importance or TYPES[new.type].importance_by_hand,
+        any_reason=new.author == "assistant",  # agents tell the same thing in several calls
         **{"author": new.author, **life},
     )
 
@@ -263,8 +265,14 @@ def add_note(runtime: ServiceRuntime, given: NewNote) -> Added:
 
 
 def _add(
-    runtime: ServiceRuntime, place: Scope, *, checkpoint: NewSummary | None = None, **fields: Any
+    runtime: ServiceRuntime,
+    place: Scope,
+    *,
+    checkpoint: NewSummary | None = None,
+    any_reason: bool = False,
+    **fields: Any,
 ) -> Added:
+    """`any_reason`: what is stored with another reason, or with none, is the same memory."""
     if not fields["title"].strip():
         raise BadInput(
             "the title is empty once private spans and secrets are removed", field="title"
@@ -281,11 +289,16 @@ def _add(
             **{**fields, "title": fields["title"][:TITLE_CHARS]},
         )
     )
-    record = msgspec.structs.replace(record, content_hash=content_hash(record))
+    hashes = [content_hash(record)]
+    if any_reason:
+        facts = tuple(one for one in record.facts if not one.startswith(REASON))
+        hashes.insert(0, content_hash(msgspec.structs.replace(record, facts=facts)))
+    record = msgspec.structs.replace(record, content_hash=hashes[0])
     with runtime.add_lock:
-        known = with_content(runtime.store.records, namespace, record.content_hash)
-        if known is not None:
-            return Added(record=known, stored=False)
+        for same in hashes:
+            known = with_content(runtime.store.records, namespace, same)
+            if known is not None:
+                return Added(record=known, stored=False)
         stood = _checkpoint(record, checkpoint) if checkpoint else None
         stored, operation = runtime.memories.remember(record, runtime.actor, checkpoint=stood)
     if stood is not None:

@@ -43,6 +43,7 @@ class Client:
     says_failures: bool = True  # what it tells its hook of a command says that it failed
     injects_before: bool = True  # takes text before its model is first asked, not with a tool only
     stop: tuple[str, ...] = ()  # ends what it leaves running
+    prints_in_order: bool = True  # else a line may come before or after what a command prints
     noise: str = "(?!)"  # its own lines on stderr that come and go, or tell of any hook
 
     def command(self, url: str, words: str) -> list[str]:
@@ -126,6 +127,7 @@ def _opencode(name: str, package: str, config: str) -> Client:
         slash=lambda url, words: [*("run", "--auto", "--command", "recollect"), words],
         fills=(FEW, MANY),
         says_end=False,
+        prints_in_order=False,
         # The registry is out of reach, and so is whoever counts Kilo's users.
         noise=r'.*(dependency install failed|model fetch error|PostHog|"date": |at async ).*',
     )

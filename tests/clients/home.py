@@ -78,7 +78,10 @@ class Home:
         self._daemon: subprocess.Popen[bytes] | None = None
         self._python = self._make_python()
         self._make_project()
-        for place, content in (parts or {}).items():
+        self.write(parts or {})
+
+    def write(self, parts: dict[str, str]) -> None:
+        for place, content in parts.items():
             target = self.path / place
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(content)

@@ -476,6 +476,8 @@ def _differences(client: Client, alone: list[Run], runs: list[Run]) -> list[str]
             found.append(f"exit code {after.code} instead of {before.code}: {after.stderr[-300:]}")
         for name in ("stdout", "stderr"):
             old, new = _same(getattr(before, name)), _same(getattr(after, name))
+            if not client.prints_in_order:
+                old, new = sorted(old), sorted(new)
             lines = difflib.unified_diff(old, new, lineterm="", n=0)
             changed = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
             told = [line for line in changed if not re.fullmatch(client.noise, line[1:])]
@@ -556,6 +558,7 @@ def two_at_once(keep: bool) -> Proof:
     pair = (CLIENTS["claude-code"], CLIENTS["codex"])
     with place("two", None, keep) as (home, model):
         for client in pair:
+            home.write(client.files(model.url))
             connect(home, client)
         home.start_daemon()
         proof.tell("two at once", _at_once(home, model, pair))

@@ -31,11 +31,14 @@ DAEMON = """
 import sys, time
 sys.path.append({root!r})
 from tests.fakes.frame_server import FrameServer
+def write():
+    with open({taken!r}, "w") as file:
+        print(*(frame.argv[-1].decode() for frame in list(server.taken)), file=file)
 with FrameServer({socket!r}) as server:
     for _ in range(80):
         time.sleep(0.05)
-        with open({taken!r}, "w") as file:
-            print(*(frame.argv[-1].decode() for frame in list(server.taken)), file=file)
+        write()
+write()  # also what came while it was closing
 """
 
 

@@ -318,6 +318,8 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
         return replace(after, state="proposed") if after and after.kind == "end" else None
     if "nothing" in effects or vetoes.QUESTION.search(bare):
         return None
+    if sentence.removesuffix(vetoes.QUOTATION).rstrip().endswith(":"):
+        return None  # it introduces what somebody or something else said
     if len(content_words(bare)) < 2 and speaks_english(bare):
         return None
     hint = cue(sentence) or cue(bare)

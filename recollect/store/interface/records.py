@@ -26,7 +26,7 @@ class RecordFilter:
     type: str | None = None
     concept: str | None = None
     file: str | None = None  # its path, or the end of it
-    since: datetime | None = None
+    since: datetime | None = None  # when what they tell of happened (valid_from)
     until: datetime | None = None
     content_hash: str | None = None
     cites_files: bool = False
@@ -81,9 +81,11 @@ class Records(Protocol):
         limit: int = 50,
         as_of: datetime | None = None,
         by_position: bool = False,
+        by_happening: bool = False,
     ) -> Page[Record]:
-        """Newest first; with `after`, those that come right after a place in time, oldest first.
-        With `as_of`: what memory held at that moment. With `by_position`, for the turns of a
+        """Newest first, by when they were stored, or `by_happening`, by when what they tell of
+        happened; with `after`, those that come right after a place in time, oldest first. With
+        `as_of`: what memory held at that moment. With `by_position`, for the turns of a
         session: as they happened, whenever they were written, the last first, without a `next`."""
 
     def counts(self, namespace: str, where: RecordFilter | None = None) -> list[RecordCount]:

@@ -32,6 +32,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(5, "kinds by the table of kinds", schema_changes.SCHEMA_5),
     Migration(6, "what was done in each turn", schema_changes.SCHEMA_6),
     Migration(7, "the life of a belief", schema_changes.SCHEMA_7),
+    Migration(8, "memories by when it happened", schema_changes.SCHEMA_8),
 )
 
 

@@ -162,3 +162,10 @@ UPDATE memory_records
           AND o.kind = 'knowledge' AND o.state IN ('current', 'disputed')
           AND o.value <> memory_records.value);
 """
+
+# Schema 8: memories by when what they tell of happened, as SQLite's schema 12.
+#
+# The timeline, reports and the filters by date go by it; an import is stored long after.
+SCHEMA_8 = """
+CREATE INDEX records_by_happening ON memory_records (namespace, valid_from, record_id);
+"""

@@ -4,7 +4,7 @@ In: records. Out: records, pages, operations. A collision of ids raises RecordEx
 a CHECK refuses raises BadInput.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,8 +19,10 @@ from recollect.store.sql.connection import AlreadyThere, Connection, ConstraintF
 from recollect.store.sql.engine import END, Engine, ids_json, micros
 from recollect.store.sql.operations import ARCHIVE, new_operation, put_operation
 from recollect.store.sql.search import MAX_TERMS
-from recollect.store.sql.statement import both, column_list, filtered, insert_into
+from recollect.store.sql.statement import Statement, both, column_list, filtered, insert_into
 from recollect.store.sql.vectors import DELETE_VECTORS, put_vector, vectors_of
+
+Key = Callable[[Record], tuple[int, str]]
 
 _RECORD = column_list(rows.RECORD.columns)
 PUT_RECORD = both(insert_into("memory_records", (*rows.RECORD.columns, "since", "op_id", "hash")))
@@ -48,8 +50,8 @@ def _conditions(hint: str = "") -> dict[str, str]:
         "kind": f"{hint}kind = $kind",
         "type": "$type IN (knowledge_type, observation_type)",
         "sessions": f"{hint}session_id IN {{texts[sessions]}}",
-        "since": f"{hint}created_at >= $since",
-        "until": f"{hint}created_at < $until",
+        "since": f"{hint}valid_from >= $since",
+        "until": f"{hint}valid_from < $until",
         "concept": "EXISTS (SELECT 1 FROM {unfold}(r.concepts) WHERE value = $concept)",
         "file": """EXISTS (SELECT 1 FROM {unfold}(r.files) WHERE value = $file
                  OR substr(value, length(value) - length($file)) = '/' || $file)""",
@@ -60,29 +62,57 @@ def _conditions(hint: str = "") -> dict[str, str]:
     }
 
 
-LIST_RECORDS = filtered(
-    f"""
+def _listed(time: str) -> Statement:
+    return filtered(
+        f"""
 SELECT {_RECORD} FROM memory_records AS r
- WHERE namespace = $namespace AND (created_at, record_id) < ($before_number, $before_id)
+ WHERE namespace = $namespace AND ({time}, record_id) < ($before_number, $before_id)
 """,
-    {**_conditions(), "as_of": "r.since <= $as_of"},
-    "ORDER BY created_at DESC, record_id DESC LIMIT $limit",
-)
-# A session has few memories, and so has a content: they are looked up by it and sorted.
-LIST_FEW_RECORDS = filtered(
-    f"""
+        {**_conditions(), "as_of": "r.since <= $as_of"},
+        f"ORDER BY {time} DESC, record_id DESC LIMIT $limit",
+    )
+
+
+def _few_listed(time: str) -> Statement:
+    """A session has few memories, and so has a content: they are looked up by it and sorted."""
+    return filtered(
+        f"""
 SELECT {_RECORD} FROM memory_records AS r
  WHERE namespace = $namespace
-   AND ({{by_key}}created_at, record_id) < ($before_number, $before_id)
+   AND ({{by_key}}{time}, record_id) < ($before_number, $before_id)
 """,
-    {
-        "session_id": "session_id = $session_id",
-        "content_hash": "content_hash = $content_hash",
-        **_conditions("{by_key}"),
-        "as_of": "r.since <= $as_of",
-    },
-    "ORDER BY {by_key}created_at DESC, record_id DESC LIMIT $limit",
-)
+        {
+            "session_id": "session_id = $session_id",
+            "content_hash": "content_hash = $content_hash",
+            **_conditions("{by_key}"),
+            "as_of": "r.since <= $as_of",
+        },
+        f"ORDER BY {{by_key}}{time} DESC, record_id DESC LIMIT $limit",
+    )
+
+
+def _newer(time: str) -> Statement:
+    return filtered(
+        f"""
+SELECT {_RECORD} FROM memory_records AS r
+ WHERE namespace = $namespace AND ({time}, record_id) > ($after_number, $after_id)
+""",
+        {
+            **_conditions(),
+            "session_id": "session_id = $session_id",
+            "content_hash": "content_hash = $content_hash",
+        },
+        f"ORDER BY {time}, record_id LIMIT $limit",
+    )
+
+
+# By when they were stored, and by when what they tell of happened.
+LIST_RECORDS = _listed("created_at")
+LIST_BY_HAPPENING = _listed("valid_from")
+LIST_FEW_RECORDS = _few_listed("created_at")
+LIST_FEW_BY_HAPPENING = _few_listed("valid_from")
+NEWER = _newer("created_at")
+LATER_HAPPENING = _newer("valid_from")
 LAST_IN_SESSION = filtered(
     f"""
 SELECT {_RECORD} FROM memory_records AS r
@@ -97,18 +127,6 @@ SELECT e.event_id, r.record_id
  WHERE r.namespace = $namespace AND e.event_id IN {texts[event_ids]}
  ORDER BY e.event_id, r.record_id
 """)
-NEWER = filtered(
-    f"""
-SELECT {_RECORD} FROM memory_records AS r
- WHERE namespace = $namespace AND (created_at, record_id) > ($after_number, $after_id)
-""",
-    {
-        **_conditions(),
-        "session_id": "session_id = $session_id",
-        "content_hash": "content_hash = $content_hash",
-    },
-    "ORDER BY created_at, record_id LIMIT $limit",
-)
 COUNT_BY = filtered(
     """
 SELECT kind, coalesce(knowledge_type, observation_type, ''), freshness,
@@ -187,7 +205,9 @@ class SqlRecords:
         limit: int = 50,
         as_of: datetime | None = None,
         by_position: bool = False,
+        by_happening: bool = False,
     ) -> Page[Record]:
+        key = _happened if by_happening else _stored
         where = where or RecordFilter()
         values = {"namespace": namespace, **_narrowed(where), "limit": limit + 1}
         if by_position:
@@ -195,16 +215,21 @@ class SqlRecords:
             return Page(tuple(map(rows.RECORD.decode, self._engine.rows(LAST_IN_SESSION, values))))
         if after is not None:
             values |= {"after_number": after.number, "after_id": after.id}
-            return _page(list(map(rows.RECORD.decode, self._engine.rows(NEWER, values))), limit)
+            later = self._engine.rows(LATER_HAPPENING if by_happening else NEWER, values)
+            return _page(list(map(rows.RECORD.decode, later)), limit, key)
         values |= {"as_of": micros(as_of), **(END if before is None else _position(before))}
         few = where.session_id is not None or where.content_hash is not None
+        if by_happening:
+            listing = LIST_FEW_BY_HAPPENING if few else LIST_BY_HAPPENING
+        else:
+            listing = LIST_FEW_RECORDS if few else LIST_RECORDS
         with self._engine.reader() as db:
-            listed = db.run(LIST_FEW_RECORDS if few else LIST_RECORDS, values)
+            listed = db.run(listing, values)
             found = [rows.RECORD.decode(row) for row in listed]
             if as_of is not None:
-                found += _archived(db, namespace, as_of, where, before)
-        found.sort(key=_newest_first, reverse=True)
-        return _page(found, limit)
+                found += _archived(db, namespace, as_of, where, before, key)
+        found.sort(key=key, reverse=True)
+        return _page(found, limit, key)
 
     def counts(self, namespace: str, where: RecordFilter | None = None) -> list[RecordCount]:
         values = {"namespace": namespace, **_narrowed(where or RecordFilter())}
@@ -403,6 +428,7 @@ def _archived(
     as_of: datetime,
     where: RecordFilter,
     before: Cursor | None,
+    key: Key,
 ) -> list[Record]:
     """Versions that were live at a moment and are not any more."""
     values = {"namespace": namespace, "as_of": to_micros(as_of)}
@@ -412,15 +438,11 @@ def _archived(
     ]
     edge = (before.number, before.id) if before else None
     return [
-        record
-        for record in found
-        if _fits(record, where) and (edge is None or _newest_first(record) < edge)
+        record for record in found if _fits(record, where) and (edge is None or key(record) < edge)
     ]
 
 
 def _fits(record: Record, where: RecordFilter) -> bool:
-    created = record.created_at
-    assert created is not None
     return (
         where.kind in (None, record.kind)
         and where.session_id in (None, record.session_id)
@@ -428,8 +450,8 @@ def _fits(record: Record, where: RecordFilter) -> bool:
         and where.type in (None, record.observation_type, record.knowledge_type)
         and (where.concept is None or where.concept in record.concepts)
         and (where.file is None or any(_is_named(one, where.file) for one in record.files))
-        and (where.since is None or created >= where.since)
-        and (where.until is None or created < where.until)
+        and (where.since is None or record.valid_from >= where.since)
+        and (where.until is None or record.valid_from < where.until)
         and where.content_hash in (None, record.content_hash)
         and (not where.cites_files or bool(record.citations))
         and where.state in (None, record.state)
@@ -442,9 +464,13 @@ def _is_named(path: str, name: str) -> bool:
     return f"/{path}".endswith(f"/{name}")
 
 
-def _newest_first(record: Record) -> tuple[int, str]:
+def _stored(record: Record) -> tuple[int, str]:
     assert record.created_at is not None
     return to_micros(record.created_at), record.record_id
+
+
+def _happened(record: Record) -> tuple[int, str]:
+    return to_micros(record.valid_from), record.record_id
 
 
 def _narrowed(where: RecordFilter) -> dict[str, Any]:
@@ -469,7 +495,7 @@ def _position(cursor: Cursor) -> dict[str, Any]:
     return {"before_number": cursor.number, "before_id": cursor.id}
 
 
-def _page(found: list[Record], limit: int) -> Page[Record]:
+def _page(found: list[Record], limit: int, key: Key) -> Page[Record]:
     items = found[:limit]
     more = len(found) > limit and items
-    return Page(tuple(items), Cursor(*_newest_first(items[-1])) if more else None)
+    return Page(tuple(items), Cursor(*key(items[-1])) if more else None)

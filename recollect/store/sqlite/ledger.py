@@ -4,10 +4,12 @@ In: how many commits there were, which the database counts too. Out: LessThanSto
 that is opened has not come as far: it was emptied or lost, its log was garbled or removed. A ledger
 that is missing or damaged says nothing.
 
-Only numbers that never fall are compared, so that forgetting, cleaning and retention cannot alarm:
-they are commits like others. A mark is written when its commit is durable, so it never claims more
-than was there; the kernel has it at once, and the disk every few minutes and at a clean stop. Two
-places are written in turn: a torn write spoils its own only, and a full disk has room for both.
+Numbers that never fall are compared, so that forgetting, cleaning and retention cannot alarm: they
+are commits like others. After a clean stop without a commit since, what was held is compared as
+well: then rows can be missing only because somebody else deleted them. A mark is written when its
+commit is durable, so it never claims more than was there; the kernel has it at once, and the disk
+every few minutes and at a clean stop. Two places are written in turn: a torn write spoils its own
+only, and a full disk has room for both.
 """
 
 import contextlib
@@ -167,11 +169,15 @@ def refuse_less(db: apsw.Connection, path: str, known: Mark) -> None:
     if _suspicious(path, known, db) and (found := problems(db)):
         raise DamagedDatabase(f"{path} is damaged: {found[0]}")
     numbers = last_numbers(db)
-    if numbers.commits >= known.commits and numbers.events >= known.events:
+    behind = numbers.commits < known.commits or numbers.events < known.events
+    if not behind and not (known.clean and numbers == (known.commits, known.events)):
         return
-    last = arrived_last(db)
-    events = known.events - numbers.events
-    records = known.held_records - counted(db).records
+    held = counted(db)
+    events = known.events - numbers.events if behind else known.held_events - held.events
+    records = known.held_records - held.records
+    if not behind and events <= 0 and records <= 0:
+        return
+    last = arrived_last(db) if behind else None
     missing = [_many(events, "event")] if events > 0 else []
     missing += [_many(records, "memory", "memories")] if records > 0 else []
     if not missing:

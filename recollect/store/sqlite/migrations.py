@@ -36,6 +36,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(9, "kinds by the table of kinds", schema_changes.SCHEMA_9),
     Migration(10, "what was done in each turn", schema_changes.SCHEMA_10),
     Migration(11, "the life of a belief", schema_changes.SCHEMA_11),
+    Migration(12, "memories by when it happened", schema_changes.SCHEMA_12),
 )
 
 

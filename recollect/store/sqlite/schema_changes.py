@@ -284,3 +284,10 @@ UPDATE memory_records
           AND o.kind = 'knowledge' AND o.state IN ('current', 'disputed')
           AND o.value <> memory_records.value);
 """
+
+# Schema 12: memories by when what they tell of happened.
+#
+# The timeline, reports and the filters by date go by it; an import is stored long after.
+SCHEMA_12 = """
+CREATE INDEX records_by_happening ON memory_records (namespace, valid_from, record_id);
+"""

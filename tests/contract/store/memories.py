@@ -1,6 +1,7 @@
 """What every backend does with memories: versions, undo, as-of."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -128,6 +129,7 @@ class RecordsContract:
         clock.advance(hours=1)
         rich = store.records.put([
             record("rich", kind="knowledge", session_id="s", observation_type="error",
+                   valid_from=clock.now(),
                    concepts=("db", "api"), files=("a.py",)),
         ])[0]  # fmt: skip
         narrowed = [
@@ -138,6 +140,32 @@ class RecordsContract:
         for where in narrowed:
             assert store.records.page(NAMESPACE, where).items == (rich,)
         assert store.records.page(NAMESPACE, RecordFilter(until=clock.now())).items == (plain,)
+
+    def test_what_happened_earlier_and_was_stored_later_has_its_place_by_when_it_happened(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        days = [clock.now() + timedelta(days=day) for day in range(5)]
+        clock.advance(days=9)
+        stored = {}
+        for day in (3, 1, 4, 0):  # the order of storing
+            stored[day] = store.records.put([record(str(day), valid_from=days[day])])[0]
+            clock.advance(minutes=1)
+        place = Cursor(to_micros(days[2]), "")
+
+        def asked(where: RecordFilter | None = None, **given: Any) -> list[int]:
+            page = store.records.page(NAMESPACE, where, by_happening=True, **given)
+            return [int(one.title) for one in page.items]
+
+        assert asked() == [4, 3, 1, 0] and asked(before=place, limit=1) == [1]
+        assert asked(after=place) == [3, 4] and asked(after=place, limit=1) == [3]
+        first = store.records.page(NAMESPACE, limit=3, by_happening=True)
+        assert asked(before=first.next) == [0]
+        part = RecordFilter(since=days[1], until=days[4])
+        assert asked(part) == [3, 1] and asked(part, as_of=clock.now()) == [3, 1]
+        assert [one.title for one in store.records.page(NAMESPACE, part).items] == ["1", "3"]
+        delete_records(store, NAMESPACE, [stored[1].record_id], "user")
+        assert asked(part) == [3]
+        assert asked(part, as_of=clock.now() - timedelta(seconds=1)) == [3, 1]
 
     def test_memories_are_counted_by_what_they_are_and_by_the_files_they_name(
         self, store: Store, clock: ManualClock

@@ -30,6 +30,10 @@ def test_the_service_file_is_written_and_removed(alone: Terminal, tmp_path: path
     assert alone("service", "show").returncode == 0
     assert alone("service", "uninstall").returncode == 0
     assert not unit.exists()
+    alone.patch.delenv("XDG_RUNTIME_DIR", raising=False)
+    failed = alone("service", "install")
+    assert failed.returncode == 1 and "no systemd user session" in failed.stderr
+    assert "the first agent session starts Recollect" in failed.stderr and not unit.exists()
 
 
 def test_settings_are_shown_and_a_bad_one_is_refused(alone: Terminal) -> None:
@@ -233,6 +237,8 @@ def test_answers_name_projects_and_take_ages(terminal: Terminal, tmp_path: pathl
     back = terminal("move", record_id, str(place)).stdout
     assert "is now in observatory." in back
     assert "observatory" in terminal("status").stdout
+    told = json.loads(terminal("status", "--json").stdout)
+    assert told["memories"][json.loads(added.stdout)["record"]["kind"]] >= 1
     terminal.patch.chdir(place)
     offered = terminal("import")
     assert "recollect import git" in offered.stdout
@@ -342,6 +348,7 @@ def test_settings_are_written_shown_and_unset(alone: Terminal) -> None:
     assert alone("settings", "set", "port", "7401").returncode == 0
     assert file.read_text() == "# mine\ncommit_rows = 7\nport = 7401  # not the default\n"
     assert alone("settings", "show", "port").stdout == "7401\n"
+    assert alone("settings", "get", "port").stdout == "7401\n"
     ignored = f"commit_rows in {file} is no longer a setting and is ignored"
     assert ignored in alone("settings", "list").stderr
     assert ignored in alone("doctor").stdout

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from recollect import Memory
+from recollect.core.errors import BadInput
 from tests.fakes.daemons import REPOSITORY
 from tests.fakes.mcp_agent import McpAgent
 from tests.fakes.runtime import RuntimeHome
@@ -117,6 +118,21 @@ def test_rank_fusion_can_be_chosen_at_every_door(
     assert f"(score {fused[0]:.2f})" in text
     explained = runtime_home.client.get("/api/explain", query=question, project=place, fusion="rrf")
     assert explained["items"][0]["score"] <= BOTH_FIRST
+
+
+def test_a_turn_from_python_is_a_pair_or_has_role_and_content(
+    runtime_home: RuntimeHome, terminal: Terminal, place: str
+) -> None:
+    memory = Memory(place)
+    said: list[Any] = [
+        ("user", "why do retries stop?"), {"role": "assistant", "content": "The cap."},
+    ]  # fmt: skip
+    fitted = memory.compact_conversation(said)
+    told = [("user", "why do retries stop?"), ("assistant", "The cap.")]
+    assert [(one.role, one.content) for one in fitted.turns] == told
+    for wrong in ({"role": "user", "text": "x"}, {"role": "user", "content": 3}, "ab", ("user",)):
+        with pytest.raises(BadInput, match="a turn is"):
+            memory.compact_conversation([wrong])  # type: ignore[list-item]
 
 
 def test_rank_fusion_can_be_the_setting(tmp_path: pathlib.Path) -> None:

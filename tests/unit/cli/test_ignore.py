@@ -60,6 +60,31 @@ def test_the_way_back_can_be_pasted(
     assert ignore(*shlex.split(way)[2:]) == 0 and settings.load().ignore == ()
 
 
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [("file:secrets/**", "file:secrets/**"), ("file:clients/", "file:clients/"),
+     ("file:a:b", "file:a:b"), ("tool:Web*", "tool:Web*"), ("--tool=tool:Bash", "tool:Bash"),
+     ("project:.", "project:{here}")],
+)  # fmt: skip
+def test_a_rule_is_taken_as_the_list_shows_it(here: pathlib.Path, given: str, stored: str) -> None:
+    rule = stored.format(here=here)
+    assert ignore("add", given) == 0 and settings.load().ignore == (rule,)
+    assert ignore("add", given) == 0 and settings.load().ignore == (rule,)
+    assert ignore("remove", given) == 0 and settings.load().ignore == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("dir:secrets", "no kind of rule 'dir'"), ("files:*.pem", "write file:files:*.pem"),
+     ("project:/no/such", "There is no directory /no/such"), ("file:", "file:PATTERN")],
+)  # fmt: skip
+def test_an_unknown_kind_of_rule_is_refused(
+    here: pathlib.Path, capsys: pytest.CaptureFixture[str], given: str, said: str
+) -> None:
+    assert ignore("add", given) == 2 and settings.load().ignore == ()
+    assert said in capsys.readouterr().err
+
+
 def test_a_rule_for_a_directory_that_is_gone_can_be_taken_back(here: pathlib.Path) -> None:
     (here / "old").mkdir()
     assert ignore("add", "old") == 0 and settings.load().ignore == (f"project:{here / 'old'}",)

@@ -86,7 +86,8 @@ def test_today_tells_what_was_learned_since_midnight(
     terminal("add", "-p", place, "--kind", "knowledge", "Deploy with make ship only")
     morning = runtime_home.clock.now() - timedelta(hours=1)
     monkeypatch.setattr(TIME, "convert", lambda *_: morning)
-    assert "Deploy with make ship only" in terminal("today", "-p", place).stdout
+    today = terminal("today", "-p", place).stdout
+    assert "Deploy with make ship only" in today and "told nothing in 0 look-ups" in today
     evening = runtime_home.clock.now() + timedelta(hours=1)
     monkeypatch.setattr(TIME, "convert", lambda *_: evening)
     runtime_home.clock.advance(seconds=7200)

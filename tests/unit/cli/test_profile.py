@@ -46,7 +46,8 @@ def test_a_long_profile_stays_within_its_budget(
         terminal("profile", "add", f"knows about the {number}th subsystem of the product")
     start = told(runtime_home, tmp_path, "SessionStart", source="startup")
     (line,) = [one for one in start.splitlines() if one.startswith("About the person")]
-    assert "0th subsystem" in line and count_tokens(line) <= PROFILE_TOKENS + 10
+    assert line.count("subsystem") == 3 and "0th subsystem" in line
+    assert count_tokens(line) <= PROFILE_TOKENS + 10
 
 
 def test_what_is_said_of_oneself_is_kept_for_every_project(

@@ -55,5 +55,7 @@ def test_a_wrong_signature_stores_nothing(alone: Terminal, tmp_path: pathlib.Pat
     secret.write_text("s3cret\n")
     wrong = relay(alone, "--secret-file", str(secret), "--signature", "sha256=00")
     assert wrong.returncode == 2 and "the signature does not match the event" in wrong.stderr
+    unsigned = relay(alone, "--secret-file", str(secret), "--signature", "")
+    assert unsigned.returncode == 2 and "together" in unsigned.stderr
     half = relay(alone, "--signature", "sha256=00")
     assert half.returncode == 2 and "together" in half.stderr

@@ -25,6 +25,14 @@ def test_a_projects_file_holds_below_it(tmp_path: pathlib.Path) -> None:
     assert not here(deep).off
 
 
+def test_a_pattern_may_have_its_kind_before_it(tmp_path: pathlib.Path) -> None:
+    (tmp_path / ".recollect.toml").write_text('ignore = ["file:secrets/**", "file:a:b"]\n')
+    found = here(tmp_path, "file:file:*.pem")  # as earlier versions stored file:*.pem
+    assert [one.text for one in found.files] == ["*.pem", "secrets/**", "a:b"]
+    secret = os.path.join(os.path.realpath(tmp_path), "secrets", "key.txt")
+    assert any(one.matches(secret) for one in found.files)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -32,6 +40,8 @@ def test_a_projects_file_holds_below_it(tmp_path: pathlib.Path) -> None:
         ('capture = "no"', "neither true nor false"),
         ("ignore = 3", "not a list"),
         ('ignore = ["!x"]', "cannot take back"),
+        ('ignore = ["tool:Bash"]', "takes files, not tool:"),
+        ('ignore = ["files:x"]', "no kind of rule 'files'"),
         ("x = 1\n" * 20_000, "larger than"),
         ("a=" + "[" * 30_000, "TOML"),
     ],

@@ -289,9 +289,9 @@ def test_a_twentieth_of_the_budget_is_left_free(
     setup.settle()
     rooms: list[int] = []
 
-    def watched(total: int, wanted: Any) -> Any:
+    def watched(total: int, wanted: Any, **most: int) -> Any:
         rooms.append(total)
-        return allot(total, wanted)
+        return allot(total, wanted, **most)
 
     monkeypatch.setattr(recall, "allot", watched)
     question = RecallQuestion("prompt", "billing retries", (NAMESPACE, GLOBAL), "x", None, 40_000)
@@ -380,6 +380,17 @@ def test_explicit_recall_may_say_it_again_and_say_more(setup: Setup) -> None:
     first = setup.ask("how are retries of the billing api capped?")
     again = setup.ask("do you remember how the retries of the billing api are capped?")
     assert set(first.records) <= set(again.records)
+
+
+def test_a_note_is_told_without_its_request_which_a_dot_in_a_name_does_not_end() -> None:
+    def told(summary: str) -> str:
+        said = record("Retries capped", strategy="user", summary=summary)
+        return forms(memory_line(said, 1.0), as_sections=False)[0]
+
+    whole = "Asked: Fix src/retry.py: cap retries at 5"
+    assert f": {whole} [" in told(whole)
+    assert ": The cap is 5. [" in told(f"{whole}. The cap is 5.")
+    assert ": The cap is 5. [" in told("Asked: is v1.2 out? The cap is 5.")
 
 
 def test_a_drifted_memory_says_so() -> None:

@@ -1,5 +1,6 @@
 """A pass over what has grown old, on a real store with a clock that is moved by hand."""
 
+import pathlib
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,11 +10,13 @@ import pytest
 
 from recollect.core.clock import ManualClock
 from recollect.core.errors import ProviderDown
+from recollect.core.projects import locate, namespace
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt, Record, Relationship
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.turn_writer import TurnWriter
+from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance, MaintenanceStopped
 from recollect.llm.base import Completion, ModelRequest
 from recollect.store.interface import RecordFilter
@@ -306,6 +309,20 @@ def test_old_receipts_and_versions_are_dropped(here: Here) -> None:
     assert (looked["receipts dropped"], looked["archived versions dropped"]) == (1, 1)
     assert +here.maintenance().run().counts == +looked
     assert here.store.receipts.get(NAMESPACE, "rcp_1") is None
+
+
+def test_a_preview_counts_the_memories_whose_files_changed(
+    here: Here, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "Makefile").touch()
+    where = namespace("ada", here.store.projects.resolve(locate(str(tmp_path))))
+    (tmp_path / "a.py").write_text("a = 1")
+    cited = cite(["a.py"], str(tmp_path))
+    here.memories.add([record("a", namespace=where, citations=cited, files=("a.py",))])
+    (tmp_path / "a.py").write_text("a = 2")
+    looked = here.maintenance().preview().counts
+    assert looked["freshness noted"] == 1 and +here.maintenance().run().counts == +looked
+    assert not +here.maintenance().preview().counts
 
 
 def test_a_store_that_is_too_large_goes_on_at_once_and_gives_pages_back(here: Here) -> None:

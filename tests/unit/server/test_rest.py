@@ -3,6 +3,7 @@
 import json
 import pathlib
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -10,7 +11,7 @@ import pytest
 
 from recollect.client import Refused
 from tests.fakes.runtime import RuntimeHome
-from tests.make import event
+from tests.make import event, record
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +159,28 @@ def test_lists_go_on_with_their_cursor_over_all_projects(home: RuntimeHome, tmp_
     assert [one["record_id"] for one in got["items"]] == [ids[2], ids[0]]
 
 
+def test_what_was_imported_is_found_and_placed_by_when_it_happened(
+    home: RuntimeHome, tmp_path: Any
+) -> None:
+    here = project(tmp_path, "days")
+    namespace = home.runtime.namespaces.of(here)
+    noted = post(home, "/api/notes", {"text": "the importer walks the sluice", "project": here})
+    now = home.clock.now()
+    old = record("the sluice leaked", namespace=namespace, valid_from=now - timedelta(days=3))
+    home.runtime.store.records.put([old])
+    ids = [old.record_id, noted["record"]["record_id"]]
+    around = get(home, "/api/timeline", anchor=ids[1])
+    assert [one["record_id"] for one in around["items"]] == ids
+    at = (now - timedelta(days=2)).isoformat()
+    around = get(home, "/api/timeline", at=at, before=1, after=0, project=here)
+    assert [one["record_id"] for one in around["items"]] == ids[:1]
+    for given, wanted in (({"until": at}, ids[:1]), ({"since": at}, ids[1:])):
+        listed = get(home, "/api/memories", project=here, **given)
+        assert [one["record_id"] for one in listed["items"]] == wanted
+        found = get(home, "/api/search", query="sluice", project=here, **given)
+        assert {one["record"]["record_id"] for one in found["items"]} & set(ids) == set(wanted)
+
+
 def test_a_session_can_be_summed_up_resumed_and_reported(home: RuntimeHome, tmp_path: Any) -> None:
     here = project(tmp_path, "report")
     session = "session-of-the-report"
@@ -196,6 +219,10 @@ def test_a_session_can_be_summed_up_resumed_and_reported(home: RuntimeHome, tmp_
     assert [one["text"] for one in report["tasks"]] == ["found the cap"]
     assert [one["text"] for one in report["next_steps"]] == ["raise it to 7"]
     assert report["hotspots"] == [{"path": "src/retry.py", "memories": 1}]
+    whole = [f"{here}/src/retry.py", "./src/retry.py"]
+    post(home, "/api/observations", {"title": "The cap", "files": whole, "project": here})
+    again = get(home, "/api/report", project=here)["hotspots"]
+    assert again == [{"path": "src/retry.py", "memories": 2}]
     assert report["overview"]["prompts"] == 1 and "## Learned" in report["markdown"]
     assert get(home, "/api/prompts", project=here)["items"][0]["prompt_number"] == 1
     assert get(home, "/api/stats", project=here)["event_kinds"]["prompt"] == 1

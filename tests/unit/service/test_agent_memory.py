@@ -83,6 +83,22 @@ def test_a_rule_that_the_user_did_not_say_is_only_proposed(
     assert done.waits and done.record not in beliefs.current(runtime, NAMESPACE)
 
 
+@pytest.mark.parametrize("reasons", [(None, "it is faster"), ("it is faster", None)])
+def test_a_proposal_with_and_without_a_reason_is_one(
+    runtime: Runtime, reasons: tuple[str | None, ...]
+) -> None:
+    first, second = (
+        remember(runtime, "Use pnpm, not npm", type="constraint", reason=one) for one in reasons
+    )
+    assert (first.what, second.what) == ("proposed", "known")
+    assert first.record.record_id == second.record.record_id
+    said(runtime, "use pnpm, not npm")
+    done = remember(
+        runtime, "Use pnpm, not npm", type="constraint", quote="use pnpm, not npm", reason="disk"
+    )
+    assert done.record.record_id == first.record.record_id and done.record.state == "current"
+
+
 def test_what_was_proposed_holds_once_the_user_says_it(runtime: Runtime) -> None:
     proposed = remember(runtime, "Use pnpm, not npm", type="constraint")
     assert proposed.record.state == "proposed"
@@ -174,8 +190,9 @@ def test_without_the_users_words_the_users_belief_stays_and_a_proposal_waits(
     assert done.what == "proposed" and done.waits
     assert now(runtime, old).state == "current"
     assert done.record.state == "proposed" and done.record.author == "assistant"
-    again = correct(runtime, old.record_id, **change)
-    assert (again.record.record_id, again.op_id) == (done.record.record_id, "")
+    for reason in ("", "it is dangerous"):
+        again = correct(runtime, old.record_id, **{**change, "reason": reason})
+        assert (again.record.record_id, again.op_id) == (done.record.record_id, "")
     # A person can agree: then what was proposed happens.
     operation = beliefs.keep(runtime, done.record.record_id)
     assert now(runtime, old).state == "ended"

@@ -75,6 +75,8 @@ def test_what_was_injected_is_weighed_against_what_was_found_out(week: Runtime) 
     assert saved.discovery_tokens > 100 and saved.memory_tokens > 10
     assert saved.saved_tokens == saved.discovery_tokens - 30
     assert saved.compression == round(saved.discovery_tokens / saved.memory_tokens, 1)
+    untold = analytics.economics(week, AnalyticsQuery(namespace=ELSEWHERE))
+    assert untold.discovery_tokens > 0 and untold.saved_tokens == 0
     empty = analytics.economics(week, AnalyticsQuery(namespace="/actor/ada/project/none/"))
     assert (empty.compression, empty.saved_tokens) == (None, 0)
 

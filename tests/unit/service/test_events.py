@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from recollect.core.clock import ManualClock
 from recollect.core.errors import BadCursor
 from recollect.core.values import ChatMessage, JsonBody, MessageBody, TextBody
 from recollect.daemon.runtime import Runtime
 from recollect.ingest.counters import Counters
 from recollect.ingest.pipeline import Notice
 from recollect.ingest.turn_writer import TurnWriter
-from recollect.service import read, sessions
+from recollect.service import read, sessions, write
 from recollect.service.read import EventRow, EventsQuery
 from recollect.service.scope import Scope
 from tests.fakes.waiting import PATIENCE_S
@@ -103,3 +105,28 @@ def test_a_session_that_was_only_opened_is_not_where_work_stopped(runtime: Runti
     found = sessions.resume(runtime, Scope(namespace=NAMESPACE))
     assert found.session is not None and found.session.session_id == "worked"
     assert [one.title for one in found.last_turns] == ["build it"]
+
+
+def test_a_stored_summary_can_be_resumed_though_its_session_has_no_events(
+    runtime: Runtime, clock: ManualClock
+) -> None:
+    def stored(request: str, **more: Any) -> None:
+        new = write.NewSummary(request=request, namespace=NAMESPACE, **more)
+        write.add_summary(runtime, new)
+
+    here = Scope(namespace=NAMESPACE)
+    stored("Raise the cap", next_steps=("raise it",), session_id="told")
+    assert sessions.checkpoint(runtime, here, "told").task == "Raise the cap"
+    assert "Last session: told (" in sessions.resume(runtime, here, "told").text
+    later = clock.now() + timedelta(hours=1)
+    runtime.store.events.put([arrival("hello", session_id="seen", valid_time=later)])
+    text = sessions.resume(runtime, here).text
+    assert text.startswith("Last session: seen (") and "is of session told:" in text
+    clock.advance(hours=2)
+    stored("Move the store", session_id="newest")
+    text = sessions.resume(runtime, here).text
+    assert text.startswith("Last session: newest (") and "### Task\nMove the store" in text
+    clock.advance(hours=1)
+    stored("Tidy up", next_steps=("sweep",), questions=("who pays?",))
+    text = sessions.resume(runtime, here).text
+    assert "Tidy up\nNext steps\n- sweep\nOpen questions\n- who pays?" in text

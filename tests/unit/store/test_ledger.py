@@ -1,5 +1,6 @@
 """The ledger beside the database: what alarms, and what must not."""
 
+import contextlib
 import os
 import pathlib
 import threading
@@ -12,7 +13,7 @@ from recollect.core.clock import SystemClock
 from recollect.core.errors import LessThanStored, StoreClosed
 from recollect.store.interface import Selection
 from recollect.store.sqlite import DATABASE, ledger, upkeep
-from recollect.store.sqlite.ledger import NAME, read
+from recollect.store.sqlite.ledger import NAME, accept_loss, read
 from tests.crash.oracle import (
     converse,
     delete_note,
@@ -81,6 +82,24 @@ def test_a_memory_that_no_event_tells_of_is_missed_too(tmp_path: pathlib.Path) -
         (tmp_path / name).write_bytes(content)
     with pytest.raises(LessThanStored, match="holds less than was stored"):
         open_store(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("deleted", "missing"),
+    [("events WHERE seq IN (3, 4)", "2 events"), ("memory_records", r"\d+ memories")],
+)
+def test_rows_that_somebody_deleted_from_a_stopped_store_are_missed(
+    tmp_path: pathlib.Path, deleted: str, missing: str
+) -> None:
+    a_store(tmp_path)
+    with contextlib.closing(apsw.Connection(str(tmp_path / DATABASE))) as db:
+        db.execute(f"DELETE FROM {deleted}")
+    with pytest.raises(LessThanStored, match=missing):
+        open_store(str(tmp_path))
+    told = accept_loss(str(tmp_path), DATABASE, str(tmp_path / "aside.db"))
+    assert told is not None and (tmp_path / "aside.db").exists()
+    open_store(str(tmp_path)).close()
+    open_store(str(tmp_path)).close()
 
 
 def test_the_scrubber_writes_down_how_much_there_is(tmp_path: pathlib.Path) -> None:

@@ -58,6 +58,7 @@ def test_most_labelled_sentences_are_read_right() -> None:
         "Let's move to TOML from now on. Actually no, ignore that.",
         "From now on everything is written in Brainfuck. Just kidding.",
         "What if we always cached this?",
+        'The promise rejected with the reason: "Never retry after a timeout."',
         "> Never use float for money.\nwhat does he mean?",
         "```\nAlways run as root.\n```\nwhat does this mean?",
         "Skip the tests this time.",
