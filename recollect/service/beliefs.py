@@ -106,14 +106,22 @@ def keep(
     belief_id: str,
     *,
     reason: str = "",
+    both: bool = False,
     namespaces: Sequence[str] | None = None,
 ) -> Operation:
-    """A proposed, disputed or ended belief holds now; those that it was in dispute with end."""
+    """A proposed, disputed or ended belief holds now; those that it was in dispute with end, or
+    hold, too, when `both` do."""
     belief = find(runtime, belief_id, namespaces)
     if belief.state == "current":
         raise BadInput(f"{belief_id} holds already")
     now = runtime.clock.now()
     rivals = [*_rivals(runtime, belief), *_would_end(runtime, belief)]
+    if both:
+        if belief.state != "disputed":
+            raise BadInput(f"{belief_id} is not in dispute", field="both")
+        hold = tuple(changes.in_state(one, "current") for one in (belief, *rivals))
+        change = changes.BeliefChange(belief.namespace, reason or "both hold", changed=hold)
+        return _apply(runtime, change)
     only_ends = any(fact.startswith(ENDS) for fact in belief.facts)
     kept = changes.ended(belief, USER, now) if only_ends else changes.in_state(belief, "current")
     ends = [changes.ending(runtime.store.graph, one, belief_id, now) for one in rivals]

@@ -37,6 +37,8 @@ def test_beliefs_are_grouped_by_project_and_what_holds_everywhere_comes_first(
     over = row(page, "Deploys happen on Fridays")
     expect(over.get_by_role("link", name="Deploys happen on Tuesdays")).to_be_visible()
     expect(row(page, "Mock the payment provider in every test")).to_contain_text("by you")
+    page.get_by_role("link", name="Changes").click()
+    expect(page.get_by_label("Changes", exact=True).get_by_role("table")).to_be_visible()
 
 
 def test_correct_forget_and_undo_with_the_keyboard_alone(
@@ -74,12 +76,38 @@ def test_a_proposal_holds_once_it_is_kept(window: BrowserContext, furnished: Rea
     expect(row(page, "Name test files after the module")).to_be_visible()
 
 
-def test_of_two_that_contradict_each_other_one_is_chosen(
+def test_a_proposal_is_kept_and_a_dispute_decided_where_the_memory_is_read(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    project = furnished.client.get("/api/projects")["items"][0]["project_id"]
+    propose(furnished, project, "Keep fixtures beside their tests")
+    waiting = furnished.client.get("/api/beliefs?show=waiting&project=all")["items"]
+    proposed = next(one for one in waiting if one["title"] == "Keep fixtures beside their tests")
+    page = enter(window, furnished, f"memories/{proposed['record_id']}")
+    one = page.get_by_label("One memory")
+    expect(one.get_by_text("Agents are not told this yet.")).to_be_visible()
+    one.get_by_role("button", name="Keep").click()
+    expect(one.get_by_text("Agents are not told this yet.")).to_have_count(0)
+    assert stored(furnished, proposed["record_id"])["state"] == "current"
+    older = next(one for one in waiting if one["state"] == "disputed" and one["ended_by"])
+    page.goto(f"http://127.0.0.1:{furnished.port}/#/memories/{older['record_id']}")
+    expect(one.get_by_text("Agents are told the other one.")).to_be_visible()
+    one.get_by_role("link", name="Decide…").click()
+    expect(page.get_by_role("group", name="These contradict each other")).to_be_visible()
+
+
+def test_of_two_that_contradict_each_other_both_hold_or_one_is_chosen(
     window: BrowserContext, furnished: RealDaemon
 ) -> None:
     page = enter(window, furnished, "beliefs?show=waiting")
     pair = page.get_by_role("group", name="These contradict each other")
     expect(pair.get_by_role("button", name="This one holds")).to_have_count(2)
+    told = pair.locator("[data-belief]").filter(has_text="Agents are told this one")
+    expect(told.locator(".title")).to_have_text("Indent with spaces in every language")
+    page.get_by_role("button", name="Both hold").click()
+    expect(pair).to_have_count(0)
+    page.get_by_role("button", name="Undo", exact=True).last.click()
+    expect(pair).to_have_count(1)
     kept = row(page, "Indent with tabs, as gofmt does")
     kept.get_by_role("button", name="This one holds").click()
     expect(pair).to_have_count(0)

@@ -204,6 +204,8 @@ def test_a_question_is_tried_before_it_is_asked(
     window: BrowserContext, furnished: RealDaemon
 ) -> None:
     page = enter(window, furnished, "why?try=1")
+    expect(page.get_by_label("Project")).not_to_have_value("")
+    expect(page.get_by_role("option", name="All projects")).to_have_count(0)
     page.get_by_label("Project").select_option(label="billing-api")
     asked = page.get_by_label("A question that you could ask an agent")
     asked.fill("Why did the retry storm happen after the deploy?")

@@ -85,6 +85,7 @@ def test_a_project_has_a_page_and_a_file_shows_what_is_known(
     expect(page.get_by_role("heading", level=1)).to_have_text("billing-api")
     rules = page.get_by_label("What holds here")
     expect(rules.get_by_role("listitem").first).to_be_visible()
+    expect(rules.get_by_role("button", name="Correct").first).to_be_visible()
     expect(page.get_by_label("Branches").get_by_text("feature/retries")).to_be_visible()
     expect(page.get_by_label("Commands").get_by_text("make test")).to_be_visible()
     expect(page.get_by_label("Open ends").get_by_text("Load test with 500")).to_be_visible()
@@ -94,6 +95,9 @@ def test_a_project_has_a_page_and_a_file_shows_what_is_known(
     expect(one.get_by_text("Retry storm").first).to_be_visible()
     one.get_by_role("link", name="What it is related to").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("src/retry.py")
+    see(page, furnished, "projects/global")
+    disputed = page.get_by_label("What holds here").locator("[data-belief]")
+    expect(disputed.get_by_text("Disputed").first).to_be_visible()
 
 
 def busiest_ms(trace: bytes) -> float:
@@ -249,7 +253,7 @@ def test_the_questions_of_a_week_cost_few_clicks(
     clicks = Clicks(page)
     # What was learned today, and what does it cost?
     expect(row(page, "Invoices carry the customer's tax number")).to_be_visible()
-    expect(page.get_by_text("nothing is spent")).to_be_visible()
+    expect(page.get_by_text("Recollect itself spent nothing on models")).to_be_visible()
     assert clicks.number == 0
     # Correct a belief.
     row(page, "Invoices carry the customer's tax number").get_by_role(
@@ -321,7 +325,7 @@ def test_a_belief_is_reviewed_corrected_forgotten_and_brought_back_by_keyboard_a
     page.keyboard.press("Enter")
     expect(row(page, "Ports are even numbers").get_by_role("button", name="Forget")).to_be_visible()
     page.keyboard.press("Control+k")
-    expect(page.get_by_role("combobox")).to_be_focused()
+    expect(page.get_by_role("combobox", name="Search everywhere")).to_be_focused()
     page.keyboard.type("Why")
     expect(page.get_by_role("option", name="View Settings")).to_have_count(0)
     while not page.get_by_role("option", name="View Why", selected=True).count():

@@ -1,5 +1,7 @@
 """The first screen in a real browser: what was learned, what waits, what agents were told."""
 
+from datetime import UTC, datetime, timedelta
+
 from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.browsers import enter
@@ -15,7 +17,7 @@ def test_the_first_screen_answers_the_weekly_questions(
     waiting = page.get_by_label("Waiting for you", exact=True)
     expect(waiting.get_by_role("button", name="This one holds")).to_have_count(2)
     expect(page.get_by_label("storefront").get_by_text("1 ended")).to_be_visible()
-    expect(page.get_by_text("nothing is spent")).to_be_visible()
+    expect(page.get_by_text("Recollect itself spent nothing on models")).to_be_visible()
     use = page.get_by_label("Used and never used")
     use.get_by_role("button", name="Never used").click()
     expect(use.get_by_role("listitem").first).to_be_visible()
@@ -40,6 +42,25 @@ def test_what_was_learned_appears_live_is_kept_and_corrected_in_two_clicks(
     page.get_by_role("button", name="Save").click()
     expect(row(page, "Invoices are numbered per month")).to_contain_text("corrected by you")
     expect(row(page, "Invoices are numbered per year")).to_contain_text("Ended")
+
+
+def test_what_is_old_waits_in_one_line_and_only_what_goes_on_is_called_now(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    page = enter(window, furnished)
+    older = page.get_by_role("link", name="older than 30 days")
+    expect(page.get_by_label("Happening now").get_by_role("listitem").first).to_be_visible()
+    expect(older).to_have_count(0)
+    page.clock.set_fixed_time(datetime.now(UTC) + timedelta(minutes=15))
+    page.reload()
+    expect(page.get_by_label("Recent sessions").get_by_role("listitem").first).to_be_visible()
+    page.clock.set_fixed_time(datetime.now(UTC) + timedelta(days=31))
+    page.reload()
+    expect(older).to_be_visible()
+    waiting = page.get_by_label("Waiting for you", exact=True)
+    expect(waiting.locator("[data-belief]")).to_have_count(0)
+    older.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Beliefs")
 
 
 def test_the_figures_are_read_when_they_are_opened(

@@ -49,6 +49,12 @@ class DecisionReason(Value, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
+class KeepDecision(DecisionReason, frozen=True, kw_only=True):
+    """`both`: those that it is in dispute with hold, too."""
+
+    both: bool = False
+
+
 class Correction(Value, frozen=True, kw_only=True):
     text: Annotated[str, Meta(min_length=1, max_length=4000)]
     reason: Reason = ""
@@ -94,9 +100,10 @@ def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
     return Beliefs(items=items, total=len(found), titles=beliefs.titles(runtime, items))
 
 
-def keep(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:
+def keep(runtime: ServerRuntime, asked: OneBelief, given: KeepDecision) -> Decided:
     belief_id = resolve(runtime, asked.record_id)
-    return _decided(runtime, belief_id, beliefs.keep(runtime, belief_id, reason=given.reason))
+    operation = beliefs.keep(runtime, belief_id, reason=given.reason, both=given.both)
+    return _decided(runtime, belief_id, operation)
 
 
 def drop(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:
@@ -152,7 +159,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/keep", "A belief that waits, or ended, holds.",
-        keep, Decided, OneBelief, DecisionReason,
+        keep, Decided, OneBelief, KeepDecision,
     ),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/drop", "A belief does not hold.",

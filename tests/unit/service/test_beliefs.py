@@ -164,10 +164,18 @@ def test_keeping_decides_a_dispute_and_dropping_frees_what_was_disputed(runtime:
         assert (lost.state, lost.ended_by) == ("ended", pair[kept].record_id)
         undo_operation(runtime, operation.op_id)
         assert {now(runtime, one).state for one in pair} == {"disputed"}
+        operation = beliefs.keep(runtime, pair[kept].record_id, both=True)
+        assert {(now(runtime, one).state, now(runtime, one).ended_by) for one in pair} == {
+            ("current", "")
+        }
+        undo_operation(runtime, operation.op_id)
+        assert {now(runtime, one).state for one in pair} == {"disputed"}
     older, newer = dispute()
     beliefs.drop(runtime, newer.record_id)
     assert (now(runtime, older).state, now(runtime, newer).state) == ("current", "ended")
     guess = belief(runtime, "Guess", state="proposed")
+    with pytest.raises(BadInput, match="not in dispute"):
+        beliefs.keep(runtime, guess.record_id, both=True)
     beliefs.keep(runtime, guess.record_id)
     with pytest.raises(BadInput, match="already"):
         beliefs.keep(runtime, guess.record_id)

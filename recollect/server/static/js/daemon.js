@@ -44,7 +44,7 @@ export const files = (name, limit) => get(`/api/projects/${id(name)}/files`, { l
 export const resume = (name) => get("/api/resume", { session_id: name });
 
 export const beliefs = (filters) => get("/api/beliefs", filters);
-export const keep = (belief) => post(`/api/beliefs/${id(belief)}/keep`);
+export const keep = (belief, both = false) => post(`/api/beliefs/${id(belief)}/keep`, { both });
 export const drop = (belief) => post(`/api/beliefs/${id(belief)}/drop`);
 export const correct = (belief, text) => post(`/api/beliefs/${id(belief)}/correct`, { text });
 export const merge = (belief, others) => post(`/api/beliefs/${id(belief)}/merge`, { others });

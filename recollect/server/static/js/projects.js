@@ -13,13 +13,17 @@ export function nameOf(namespace) {
 export const namespaceOf = (project) =>
   projects.value.find((one) => (one.project_id || "global") === project)?.namespace;
 
-// With `counts`, by id, each choice says how many it would show.
-export const ProjectFilter = ({ counts }) => html`
+// The one that was worked in last; the daemon lists it first.
+export const lastUsed = () => projects.value.find((one) => one.project_id)?.project_id;
+
+// With `counts`, by id, each choice says how many it would show. `one`: the project that is chosen
+// when the address names none; there is no choice of all then.
+export const ProjectFilter = ({ counts, one: preset }) => html`
   <select
     aria-label="Project"
-    value=${route.value.params.project ?? ""}
+    value=${route.value.params.project ?? preset ?? ""}
     onChange=${(event) => refine({ project: event.target.value })}>
-    <option value="">All projects</option>
+    ${preset ? null : html`<option value="">All projects</option>`}
     ${projects.value.map((one) => html`
       <option key=${one.project_id} value=${one.project_id || "global"}>
         ${one.project_id ? one.name : "Everywhere"}

@@ -8,7 +8,7 @@ import { ago, count, plural, when } from "../format.js";
 import { Dialog } from "./dialog.js";
 import { Badge, Kind, State } from "./pieces.js";
 import { toast, toastError } from "./toast.js";
-import { undo } from "./undo.js";
+import { undo, undoable } from "./undo.js";
 
 export const SOURCE = {
   corrected: "corrected by you",
@@ -55,8 +55,19 @@ function Place({ record }) {
 // `kept`: the ids of those that a person said to keep; with it, what holds has that button, too.
 // `mixed`: among rows of other projects, it names its own.
 // `standing`: in a list of what holds, a dispute is decided elsewhere, where both sides are seen.
+// `told`: of a dispute, the side that agents are told.
 // `selection`: with it, it can be chosen together with others.
-function Belief({ record, titles = {}, kept, mixed, standing, again, label, selection }) {
+export function Belief({
+  record,
+  titles = {},
+  kept,
+  mixed,
+  standing,
+  told,
+  again,
+  label,
+  selection,
+}) {
   const [dialog, open] = useState("");
   const act = async (event, work, words, stays = false) => {
     // The row goes away: the next one takes the focus, so that one can go on by keyboard.
@@ -104,6 +115,7 @@ function Belief({ record, titles = {}, kept, mixed, standing, again, label, sele
           <${Place} record=${record} />
           ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
           ${ended ? null : html`<${State} value=${state} />`}
+          ${told ? html`<${Badge} tone="info">Agents are told this one<//>` : null}
           <span>
             ${mixed ? `${nameOf(record.namespace)} · ` : ""}
             ${ended ? html`
@@ -167,14 +179,16 @@ function Belief({ record, titles = {}, kept, mixed, standing, again, label, sele
 }
 
 // By namespace, in the order of the newest; what holds everywhere comes first.
-export function grouped(items) {
-  const groups = Map.groupBy(items, (one) => one.namespace);
+export function grouped(items, at = (one) => one.valid_from) {
+  const newest = [...items].sort((a, b) => new Date(at(b)) - new Date(at(a)));
+  const groups = Map.groupBy(newest, (one) => one.namespace);
   const place = ([namespace]) => (namespace.includes("/project/") ? 1 : 0);
   return [...groups].sort((a, b) => place(a) - place(b));
 }
 
 // The beliefs of one project: those that contradict each other side by side, then the others.
-export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
+// `below`: what stands under them.
+export function BeliefGroup({ name, items, note, few = FEW, below, ...more }) {
   const [all, showAll] = useState(false);
   const disputes = Map.groupBy(
     items.filter((one) => one.state === "disputed"),
@@ -185,6 +199,8 @@ export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
   const rest = items.filter((one) => !paired.has(one));
   const shown = all ? rest : rest.slice(0, few);
   const asked = all ? pairs : pairs.slice(0, few);
+  const bothHold = (newest) =>
+    undoable(() => daemon.keep(newest, true), "Both hold.", more.again);
   return html`
     <section class="card beliefs" aria-label=${name}>
       <header>
@@ -193,10 +209,19 @@ export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
       </header>
       ${asked.map(([key, sides]) => html`
         <div key=${key} class="dispute" role="group" aria-label="These contradict each other">
-          <p class="small soft">These contradict each other. Which one holds?</p>
+          <div class="row-line">
+            <p class="small soft">These contradict each other. Which one holds?</p>
+            <button onClick=${() => bothHold(key)}>Both hold</button>
+          </div>
           <div class="sides">
             ${sides.map((one) => html`
-              <${Belief} key=${one.record_id} label="div" record=${one} ...${more} />
+              <${Belief}
+                key=${one.record_id}
+                label="div"
+                record=${one}
+                told=${one.record_id === key}
+                ...${more}
+              />
             `)}
           </div>
         </div>
@@ -213,6 +238,7 @@ export function BeliefGroup({ name, items, note, few = FEW, ...more }) {
           <button onClick=${() => showAll(true)}>Show all ${count(items.length)}</button>
         </p>
       ` : null}
+      ${below}
     </section>
   `;
 }

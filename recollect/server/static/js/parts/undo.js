@@ -11,3 +11,14 @@ export async function undo(operation, after) {
     toastError(error);
   }
 }
+
+// Makes a change, says so, and offers to undo it.
+export async function undoable(work, words, again) {
+  try {
+    const done = await work();
+    toast(words, { act: () => undo((done.operation ?? done).op_id, again) });
+    again();
+  } catch (error) {
+    toastError(error);
+  }
+}

@@ -10,8 +10,7 @@ import { BeliefBulk } from "../parts/beliefbulk.js";
 import { Badge, Segments } from "../parts/pieces.js";
 import { useSelection } from "../parts/selection.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
-import { toast, toastError } from "../parts/toast.js";
-import { undo } from "../parts/undo.js";
+import { undoable } from "../parts/undo.js";
 
 const LIVE = ["memory"];
 const NEWEST = 200; // of all projects, unless all are asked for
@@ -19,7 +18,7 @@ const ofBeliefs = (data, _kind, told) =>
   told.removed || told.kind === "knowledge" ? undefined : data;
 const SURE = { corrected: "good", stated: "good", observed: "info", inferred: "" };
 const LEAD = {
-  "": "What agents are told to hold true, newest first.",
+  "": "What agents are told to hold true, by project, newest first.",
   waiting:
     "Agents are not told a proposal until you keep it. In a dispute they are told the newer one.",
   ended: "What no longer holds, and what ended it.",
@@ -96,7 +95,13 @@ function Loaded({ show, project }) {
 
 function Listed({ show, state }) {
   const selection = useSelection();
+  const at = (one) => (show === "ended" ? one.valid_until : undefined) ?? one.valid_from;
   return html`
+    ${show === "ended" ? html`
+      <p class="small soft">
+        Replaced facts are under <a href=${href("sessions", "", { show: "changes" })}>Changes</a>.
+      </p>
+    ` : null}
     <${Shown}
       state=${state}
       empty=${{
@@ -110,7 +115,7 @@ function Listed({ show, state }) {
       ${(data) => html`
         <div class="grid">
           <${BeliefBulk} selection=${selection} items=${data.items} again=${state.again} />
-          ${grouped(data.items).map(([namespace, items]) => html`
+          ${grouped(data.items, at).map(([namespace, items]) => html`
             <${BeliefGroup}
               key=${namespace}
               name=${nameOf(namespace)}
@@ -206,15 +211,9 @@ const FactList = ({ title, none, items, again }) => html`
 
 function FactRow({ one, again }) {
   const [editing, edit] = useState(false);
-  const act = async (work, words) => {
+  const act = (work, words) => {
     edit(false);
-    try {
-      const done = await work();
-      toast(words, { act: () => undo(done.op_id, again) });
-      again();
-    } catch (error) {
-      toastError(error);
-    }
+    undoable(work, words, again);
   };
   return html`
     <li class="belief">

@@ -394,7 +394,11 @@ function Listed({ list, params, id, at, selection }) {
       at=${at}
       row=${(record, place) => html`
         <div
-          class=${`pick ${selection.has(record) ? "on" : ""} ${place && place === list.answer?.good ? "rest" : ""}`}>
+          class=${[
+            "pick",
+            selection.has(record) ? "on" : "",
+            place && place === list.answer?.good ? "rest" : "",
+          ].join(" ")}>
           <label>
             <input
               type="checkbox"

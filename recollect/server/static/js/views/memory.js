@@ -10,7 +10,7 @@ import { Ago, Badge, Fresh, Kind, Segments, State } from "../parts/pieces.js";
 import { Choose, moveAll, projectOptions } from "../parts/selection.js";
 import { Empty, Loading, Shown, useData } from "../parts/states.js";
 import { toast, toastError } from "../parts/toast.js";
-import { undo } from "../parts/undo.js";
+import { undo, undoable } from "../parts/undo.js";
 
 const AUTHOR = {
   user: "written by you",
@@ -24,6 +24,13 @@ const times = ({ valid_from: happened, created_at: stored }) =>
   when(happened) === when(stored)
     ? `stored ${when(stored)}`
     : `happened ${when(happened)}, stored ${when(stored)}`;
+
+// What a person should know of a belief that waits for a decision.
+const UNDECIDED = {
+  proposed: () => "Agents are not told this yet.",
+  disputed: ({ ended_by: newer }) =>
+    `Another belief contradicts this. Agents are told ${newer ? "the other" : "this"} one.`,
+};
 
 // News of another memory change nothing here.
 const isOf = (id) => (data, _kind, told) => (told.record_id === id ? undefined : data);
@@ -58,7 +65,16 @@ export function Memory({ id, params }) {
               ${nameOf(record.namespace)} · ${AUTHOR[record.author] ?? record.author} ·${" "}
               ${times(record)}
             </p>
+            ${UNDECIDED[record.state] ? html`
+              <p class="small">${UNDECIDED[record.state](record)}</p>
+            ` : null}
             <div class="row-line" style=${{ marginBottom: "12px" }}>
+              ${record.state === "proposed" ? html`
+                <button class="primary" onClick=${() => keep(record, state.again)}>Keep</button>
+              ` : null}
+              ${record.state === "disputed" ? html`
+                <a class="button" href=${href("beliefs", "", { show: "waiting" })}>Decide…</a>
+              ` : null}
               <button onClick=${() => open("edit")}>Edit</button>
               <button
                 aria-pressed=${record.pinned}
@@ -421,8 +437,8 @@ function Gone({ id, params, again }) {
           </button>
         ` : html`
           <p class="wrap">
-            No memory has the id <code>${short(id, 60)}</code>, and no copy of one is kept. The
-            address may be mistyped.
+            No memory has the id <code>${short(id, 60)}</code>, and no copy of one is kept.${" "}
+            The address may be mistyped.
           </p>
           <p><a href=${href("memories")}>Show all memories</a></p>
         `}
@@ -431,15 +447,11 @@ function Gone({ id, params, again }) {
   `;
 }
 
-async function change(record, changes, words, again) {
-  try {
-    const done = await daemon.edit(record.record_id, changes);
-    toast(words, { act: () => undo(done.op_id, again) });
-    again();
-  } catch (error) {
-    toastError(error);
-  }
-}
+const change = (record, changes, words, again) =>
+  undoable(() => daemon.edit(record.record_id, changes), words, again);
+
+const keep = (record, again) =>
+  undoable(() => daemon.keep(record.record_id), "It holds.", again);
 
 async function drop(record, never, params) {
   try {

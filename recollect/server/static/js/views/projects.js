@@ -6,8 +6,9 @@ import { agentOf } from "../kinds.js";
 import { projects } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { ago, count, plural, short, when } from "../format.js";
+import { Belief } from "../parts/belief.js";
 import { FileMap, wordsFor } from "../parts/filemap.js";
-import { Ago, Kind, MemoryLine } from "../parts/pieces.js";
+import { Ago, MemoryLine } from "../parts/pieces.js";
 import { Card, Empty, Section, Shown, useData } from "../parts/states.js";
 
 const MAPPED = 2000;
@@ -106,7 +107,7 @@ const none = (when_, words) => ({
 function Rules({ id }) {
   const state = useData(() => daemon.beliefs({ project: id, show: "standing" }), id, ["memory"]);
   return html`
-    <section class="card" aria-label="What holds here">
+    <section class="card beliefs" aria-label="What holds here">
       <header>
         <h2>What holds here</h2>
         <a class="push small" href=${href("beliefs", "", { project: id })}>
@@ -126,12 +127,13 @@ function Rules({ id }) {
         ${(data) => html`
           <ul class="items">
             ${data.items.slice(0, RULES).map((one) => html`
-              <li key=${one.record_id}>
-                <a class="item" href=${href("memories", one.record_id)}>
-                  <span class="title two-lines">${one.title}</span>
-                  <span class="row-line meta"><${Kind} record=${one} /></span>
-                </a>
-              </li>
+              <${Belief}
+                key=${one.record_id}
+                label="li"
+                record=${one}
+                standing
+                again=${state.again}
+              />
             `)}
           </ul>
         `}

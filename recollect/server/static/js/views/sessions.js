@@ -159,7 +159,8 @@ function One({ id, params }) {
             </header>
             <div class="body grid">
               <p class="small soft">
-                ${agentOf(session.surface)}, ${when(session.started_at)}, ${lasted(session)} ·${" "}
+                ${agentOf(session.surface)}, ${when(session.started_at)},${" "}
+                ${lasted(session)} ·${" "}
                 ${Object.entries(data.events)
                   .map(([kind, number]) => plural(number, EVENTS[kind] ?? kind))
                   .join(", ")}

@@ -280,7 +280,9 @@ function Storage() {
 }
 
 const isSample = (one) =>
-  one.name === "sample" && one.records > 0 && one.marks.some(({ value }) => value.endsWith("/sample"));
+  one.name === "sample" &&
+  one.records > 0 &&
+  one.marks.some(({ value }) => value.endsWith("/sample"));
 
 // A list is compared and shown by its items; what stands between backticks is code.
 const shown = (value) => (Array.isArray(value) ? value.join(", ") : String(value));

@@ -15,6 +15,9 @@ import { toast, toastError } from "../parts/toast.js";
 
 const LIVE = ["memory", "receipt"];
 const MINUTE_MS = 60_000;
+const DAY_MS = 864e5;
+const OLD_DAYS = 30;
+const NOW_MS = 10 * MINUTE_MS; // a session without an event for so long is not going on
 const SPANS = [
   ["1", "Today"],
   ["7", "This week"],
@@ -122,11 +125,11 @@ function Health({ week, span }) {
           <i class="dot"></i>
           <span>
             ${week
-              ? `Agents were told ${plural(week.tokens, "token")} ${span}, ` +
-                `in ${plural(week.briefs, "look-up")}. `
+              ? `${plural(week.tokens, "token")} added to your agents' prompts ${span}, ` +
+                `in ${plural(week.briefs, "look-up")}; `
               : ""}
             ${!provider || provider === "none"
-              ? "No language model is called; nothing is spent."
+              ? "Recollect itself spent nothing on models."
               : `${provider} today: ${count(budget.tokens)} of ${count(budget.daily_tokens)} ` +
                 `tokens, about $${budget.usd.toFixed(2)} of $${budget.daily_usd}.`}
           </span>
@@ -175,9 +178,8 @@ function Stale() {
 function Learned({ data, again, span }) {
   const shared = { titles: data.titles, kept: data.kept, again };
   const at = (one) => (one.state === "ended" ? one.valid_until : one.created_at);
-  const changed = grouped(
-    [...data.learned, ...data.ended].sort((a, b) => new Date(at(b)) - new Date(at(a))),
-  );
+  const changed = grouped([...data.learned, ...data.ended], at);
+  const [waiting, old] = byAge(data.waiting);
   const note = (items) => {
     const over = items.filter((one) => one.state === "ended").length;
     const learned = items.length - over;
@@ -204,14 +206,30 @@ function Learned({ data, again, span }) {
           note=${html`
             <a href=${href("beliefs", "", { show: "waiting" })}>${count(data.waiting.length)}</a>
           `}
-          items=${data.waiting}
+          items=${waiting}
           few=${2}
           mixed
+          below=${old.length ? html`
+            <p class="state small">
+              <a href=${href("beliefs", "", { show: "waiting" })}>
+                ${count(old.length)} older than ${OLD_DAYS} days
+              </a>
+            </p>
+          ` : null}
           ...${shared}
         />
       ` : null}
     </div>
   `;
+}
+
+// What was said lately, newest first, and what is old. A dispute is as new as its newer side.
+function byAge(items) {
+  const newer = new Map(items.map((one) => [one.record_id, one.valid_from]));
+  const said = (one) => new Date(newer.get(one.ended_by) ?? one.valid_from);
+  const sorted = [...items].sort((a, b) => said(b) - said(a));
+  const first = sorted.findIndex((one) => Date.now() - said(one) > OLD_DAYS * DAY_MS);
+  return first < 0 ? [sorted, []] : [sorted.slice(0, first), sorted.slice(first)];
 }
 
 function Nothing({ span }) {
@@ -315,14 +333,32 @@ function Use({ data, span }) {
   `;
 }
 
+// The sessions that go on now, or else the last ones; and what happens from now on.
 function Live() {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((times) => times + 1), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const state = useData(
+    () => daemon.sessions({ limit: 20 }),
+    "",
+    ["session", "prompt"],
+    withPrompt,
+  );
+  const known = state.data?.items ?? [];
+  const running = known.filter(
+    (one) =>
+      sessionState(one) === "active" && Date.now() - new Date(one.last_event_at) < NOW_MS,
+  );
+  const title = running.length ? "Happening now" : "Recent sessions";
   return html`
-    <section class="card" aria-label="Happening now">
+    <section class="card" aria-label=${title}>
       <header>
-        <h2>Happening now</h2>
+        <h2>${title}</h2>
         <a class="push small" href=${href("sessions")}>Sessions</a>
       </header>
-      <${Active} />
+      <${Few} sessions=${(running.length ? running : known).slice(0, 4)} now=${running.length} />
       ${feed.value.length ? html`<${Feed} />` : html`
         <p class="state small">What happens from now on is listed here.</p>
       `}
@@ -423,25 +459,16 @@ function First() {
   `;
 }
 
-// The sessions that go on now.
-function Active() {
-  const state = useData(
-    () => daemon.sessions({ limit: 20 }),
-    "",
-    ["session", "prompt"],
-    withPrompt,
-  );
-  const running = (state.data?.items ?? []).filter((one) => sessionState(one) === "active");
-  if (!running.length) return null;
-  return html`
-    <ul class="items" aria-label="Active sessions">
-      ${running.slice(0, 4).map((one) => html`
+const Few = ({ sessions, now }) =>
+  sessions.length ? html`
+    <ul class="items">
+      ${sessions.map((one) => html`
         <li key=${one.session_id}>
           <a
             class="item"
             href=${href("sessions", one.session_id, { namespace: one.namespace })}>
             <span class="top">
-              <i class="dot good"></i>
+              <i class=${now ? "dot good" : "dot"}></i>
               <span class="title clip">${one.title || agentOf(one.surface)}</span>
               <span class="faint small">${ago(one.last_event_at)}</span>
             </span>
@@ -450,8 +477,7 @@ function Active() {
         </li>
       `)}
     </ul>
-  `;
-}
+  ` : null;
 
 // Charts are read when they are opened.
 function More({ project, days }) {

@@ -1,7 +1,7 @@
 // Why: what each prompt was answered with, what was left out and why; and what another would get.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
-import { nameOf, ProjectFilter } from "../projects.js";
+import { lastUsed, nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
 import { ms, plural, TRIGGER, when } from "../format.js";
 import { Ago, Badge, Parts, ReceiptLine, Segments, withReceipt } from "../parts/pieces.js";
@@ -26,7 +26,7 @@ export function Why() {
           value=${params.try ?? ""}
           choose=${(name) => refine({ try: name })}
         />
-        <${ProjectFilter} />
+        <${ProjectFilter} one=${params.try ? lastUsed() : undefined} />
       </div>
       ${params.try ? html`
         <${Section}><${Bench} /><//>
@@ -279,15 +279,17 @@ function Candidate({ item, namespace }) {
 }
 
 // Tries a question: what an agent would be told, and what would be left out. Nothing is written.
+// An agent works in one project, so one is asked about.
 function Bench() {
   const { params } = route.value;
   const asked = params.q ?? "";
+  const project = params.project ?? lastUsed();
   const state = useData(
     () =>
-      asked
-        ? daemon.context({ query: asked, project: params.project })
+      asked && project
+        ? daemon.context({ query: asked, project })
         : Promise.resolve({ candidates: [] }),
-    JSON.stringify([asked, params.project]),
+    JSON.stringify([asked, project]),
   );
   return html`
     <section class="card" aria-label="Try a question">
@@ -313,7 +315,7 @@ function Bench() {
               />
             `}
           <//>
-          <${Scores} asked=${asked} project=${params.project} />
+          <${Scores} asked=${asked} project=${project} />
         ` : html`
           <${Empty} title="Nothing asked yet">
             <p>You will see the text that an agent would get, and what would be left out.</p>
