@@ -5,6 +5,7 @@ import pathlib
 import re
 from typing import Any
 
+from recollect.core import settings
 from recollect.server.app import ENDPOINTS
 from recollect.service import tools
 from tests.fakes.daemons import RealDaemon
@@ -151,6 +152,9 @@ def test_every_route_answers_over_a_real_socket(
         if status != (404 if one.path in absent else 400 if done else 200):
             wrong.append((one.method, one.path, status, text))
     assert wrong == []
+    told = {one["name"]: one["default"] for one in get(shared_daemon, "/api/settings")["items"]}
+    known = {one["name"]: one["default"] for one in settings.described()}
+    assert told == json.loads(json.dumps(known))
 
 
 def test_every_tool_answers_over_a_real_socket(

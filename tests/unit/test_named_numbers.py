@@ -65,6 +65,7 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "E01": [(dedupe.BATCH_COSINE, 0.85)],
     "E02": [(dedupe.NEIGHBOUR_COSINE, 0.80), (neighbours.MOST, 10)],
     "E04": [(judge.ATTEMPTS, 2)],
+    "E09": [(breaker.JudgeBreaker()._limit, 3)],
     "E15": [(contradict.AGAIN, 0.05)],
     "E16": [(consolidate.LEAST, 3)],
     "F07": [(vector_bytes.DIMENSIONS, 384), (vector_bytes.BYTES, 1536)],
@@ -89,6 +90,7 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     ],
     "H17": [(tuning.GRAPH.rrf_bonus, 0.02)],
     "H18": [(tuning.PRIORS.recent_hours, 168), (tuning.START.fade_hours, 168)],
+    "H19": [(tuning.PRIORS.importance, 0.10), (tuning.PRIORS.confidence, 0.20)],
     "H20": [(conversation.MARGIN, 0.05)],
     "H21": [
         ([render.SHARES[one] for one in ("rules", "known", "history", "related", "procedures")],
@@ -98,6 +100,7 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
         (tuning.START.recency, 0.40), (tuning.START.frequency, 0.20),
         (tuning.START.semantic, 0.25), (tuning.START.decay, 0.15),
     ],
+    "H25": [(conversation.FULL, 0.75)],
     "H26": [(find.ENTRIES, 100), (find.SECONDS, 60.0)],
     "H34": [(read.TimelineQuery().before, 5), (read.TimelineQuery().after, 5)],
     "I01": [

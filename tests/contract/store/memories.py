@@ -125,7 +125,7 @@ class RecordsContract:
         assert len(seen) == len(set(seen))
 
     def test_a_listing_is_narrowed_by_each_filter(self, store: Store, clock: ManualClock) -> None:
-        plain = store.records.put([record("plain")])[0]
+        plain = store.records.put([record("plain", valid_from=clock.now())])[0]
         clock.advance(hours=1)
         rich = store.records.put([
             record("rich", kind="knowledge", session_id="s", observation_type="error",

@@ -113,3 +113,11 @@ def test_command_writes_what_it_is_asked_for(
     assert main(["--compare", saved, saved]) == 0
     assert "+0 -0" in capsys.readouterr().out
     assert main(["--data", str(tmp_path / "nowhere"), *common]) == 1
+
+
+def test_ten_times_the_memories_do_not_cost_a_search_ten_times_as_much() -> None:
+    few, many = (
+        latency.measure(size, 1, None, ["the till rounds down"], asked=40).total["p50"]
+        for size in (1_000, 10_000)
+    )
+    assert many < 6 * few

@@ -1,6 +1,5 @@
 """Which folders are taken for a project that is known, and which are not."""
 
-import os
 import pathlib
 import random
 import shutil
@@ -8,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect.core import safe_git
+from recollect.core import oslayer, safe_git
 from recollect.portable.clones import FIRST_USE, Clones
 from tests.torture import repositories
 from tests.torture.repositories import git, grow, repository
@@ -213,7 +212,7 @@ def test_a_repository_of_another_user_is_not_believed(
 ) -> None:
     path = clone(shop, "owned")
     repositories.remember(desk, path, "Captured there")
-    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    monkeypatch.setattr(oslayer, "user_id", lambda: path.stat().st_uid + 1)
     clones.look()
     assert texts(desk, path) == {"Captured there"}
     assert clones.offers[0].why == "it belongs to another user"
