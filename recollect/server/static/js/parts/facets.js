@@ -35,7 +35,7 @@ export function Facets({ params, counts, chosen }) {
       ${group("Files", "freshness", known(counts?.freshness), (one) => FRESH[one][1])}
       ${group("Branch", "branch", counts?.branches)}
       <div class="facet">
-        <h2>Stored</h2>
+        <h2>Happened</h2>
         <ul>
           ${SPANS.map(([days, words]) => html`
             <${Choice} key=${days} name="days" value=${days} words=${words} params=${params} />

@@ -27,8 +27,10 @@ export const Ago = ({ at }) => html`
   <time class="faint small" datetime=${at} title=${when(at)}>${ago(at)}</time>
 `;
 
+export const byTime = (params) => Boolean(params?.days || params?.since || params?.until);
+
 // One memory as a row of a list: its words first, as far as two lines hold them. The time is when
-// it was stored: lists are in that order.
+// it was stored: lists are in that order. Where it was asked for by time, it is when it happened.
 export const MemoryLine = ({
   record,
   project,
@@ -58,7 +60,8 @@ export const MemoryLine = ({
           ${record.files.length > 1 ? ` +${record.files.length - 1}` : ""}
         </code>
       ` : null}
-      <${Ago} at=${record.created_at ?? record.valid_from} />
+      <${Ago}
+        at=${byTime(params) ? record.valid_from : (record.created_at ?? record.valid_from)} />
     </span>
   </a>
 `;

@@ -9,7 +9,7 @@ import { count, ms, plural } from "../format.js";
 import { Confirm } from "../parts/dialog.js";
 import { Facets } from "../parts/facets.js";
 import { VirtualList } from "../parts/list.js";
-import { MemoryLine, Segments } from "../parts/pieces.js";
+import { byTime, MemoryLine, Segments } from "../parts/pieces.js";
 import { SavedSearches } from "../parts/saved.js";
 import {
   ActionBar,
@@ -287,7 +287,9 @@ export function Memories() {
                     : "Best first"
                   : params.as_of
                     ? `As of ${params.as_of}`
-                    : "Newest first, by the time stored"}
+                    : byTime(params)
+                      ? "Happened then, newest stored first"
+                      : "Newest first, by the time stored"}
               </h2>
               ${list.answer?.latency_ms != null ? html`
                 <span class="push small faint">
