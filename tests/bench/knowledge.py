@@ -241,7 +241,12 @@ def verdict(made: World, namespace: str, history: dict[str, Any]) -> HistoryVerd
         for old in history["old"]
         if _mentions(line, old) and not _mentions(line, history["current"])
     ]
-    current = any(_mentions(line, history["current"]) for line in [*holds, *begun])
+    # The fact itself, or the belief that says it with its date: only one of both is told.
+    current = any(
+        _mentions(line, history["current"])
+        for line in [*told, *begun]
+        if "(no longer so" not in line
+    )
     return HistoryVerdict(history["id"], history["kind"], current, bool(stale), text)
 
 

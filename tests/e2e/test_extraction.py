@@ -78,8 +78,7 @@ def test_events_become_memories_by_rules_and_the_queue_is_empty(
     (one,) = [item for item in found["items"] if item["last_run"]]
     assert (one["events"], one["quarantined"]) == (0, 0)
     assert one["last_run"]["provider"] == "none" and one["last_run"]["kept"] >= 1
-    told = command(daemon, "queue", "list").stdout
-    assert "a" in told and "kept" in told
+    assert command(daemon, "queue", "list").stdout == "Nothing waits for extraction.\n"
     assert "Waiting for extraction (by rules): 0 events." in command(daemon, "status").stdout
     health = daemon.client.get("/healthz")
     assert health["extraction"]["provider"] == "none"
