@@ -33,6 +33,20 @@ _OF_THINGS = (
 )  # fmt: skip
 
 
+_TYPES = {
+    "owned_by": "person", "deployed_on": "platform", "runs_on": "platform", "calls": "service",
+    "depends_on": "service", "written_in": "language", "message_broker": "service",
+    "cache": "service", "ci": "service", "uses_database": "database", "package_manager": "package",
+    "framework": "package", "test_framework": "package", "build_tool": "package",
+    "formatter": "package", "linter": "package", "built_with": "package",
+}  # fmt: skip
+
+
+def type_of_object(name: str) -> str:
+    """What kind of thing the object of a predicate is."""
+    return _TYPES.get(name, "thing")
+
+
 def facts_of_entity(name: str) -> bool:
     return name in _OF_THINGS or name.startswith("uses_")
 

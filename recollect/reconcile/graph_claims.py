@@ -44,7 +44,7 @@ from recollect.reconcile.contradict import (
     predicate,
 )
 from recollect.reconcile.entity_names import EntityNames, EntityNamesCache
-from recollect.reconcile.facts import FactPlanner, facts_of_entity
+from recollect.reconcile.facts import FactPlanner, facts_of_entity, type_of_object
 from recollect.reconcile.plan import GraphReads, LearningPlan, PlanBuilder, apply
 from recollect.reconcile.preferences_procedures import PreferencePlanner
 from recollect.reconcile.push import Learned
@@ -378,9 +378,10 @@ class _Learner:
             return
         if says_nothing(claim.object) or len(claim.object.split()) > 3:
             return
-        mention = EntityClaim(claim.object, "thing", event_ids=claim.event_ids)
+        type_ = type_of_object(name)
+        mention = EntityClaim(claim.object, type_, event_ids=claim.event_ids)
         if self._entity_named(claim.object, mention) is None:
-            self._new_entity(claim.object, "thing", mention, strong=strong)
+            self._new_entity(claim.object, type_, mention, strong=strong)
 
     def _renamed(self, claim: FactClaim) -> None:
         entity = self._entity_named(claim.subject, claim)

@@ -198,7 +198,7 @@ def neighbours(runtime: ServiceRuntime, asked: NeighboursQuery) -> Neighbourhood
         here = waiting.popleft()
         if seen[here] >= asked.depth:
             continue
-        for one in graph.relationships(here):
+        for one in graph.edges(here):
             other = one.target_id if one.source_id == here else one.source_id
             if other not in seen:
                 if len(seen) >= asked.limit:
@@ -234,7 +234,7 @@ def paths(runtime: ServiceRuntime, asked: PathsQuery) -> Paths:
         if len(edges) >= asked.depth or (found and len(edges) >= len(found[0].relationships)):
             continue
         looked += 1
-        for one in graph.relationships(way[-1]):
+        for one in graph.edges(way[-1]):
             other = one.target_id if one.source_id == way[-1] else one.source_id
             if other not in way and len(way) <= best.get(other, len(way)):
                 best[other] = len(way)

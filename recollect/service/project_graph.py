@@ -25,6 +25,7 @@ class ProjectGraph:
         self, runtime: ServiceRuntime, namespace: str, until: datetime | None = None
     ) -> None:
         self.namespace = namespace
+        self._until = until
         self._stones = runtime.tombstones
         self._stored = runtime.visible_store.graph
         self._work = runtime.work.graph(namespace, until)
@@ -66,9 +67,37 @@ class ProjectGraph:
             found += [one for one in self._of_work(work_id) if one.source_id != one.target_id]
         return found
 
+    def edges(self, entity_id: str) -> list[Relationship]:
+        """The relationships of an entity, and the facts that connect it with another one."""
+        entity_id = self._merged.get(entity_id, entity_id)
+        return [*self.relationships(entity_id), *self._facts.get(entity_id, ())]
+
     def name(self, entity_id: str) -> str:
         known = self._entities.get(entity_id)
         return known.name if known is not None else entity_id
+
+    @cached_property
+    def _facts(self) -> dict[str, list[Relationship]]:
+        """Facts whose object is the name of an entity, by both of their ends."""
+        named = {
+            key(name): one.entity_id
+            for one in self._entities.values()
+            for name in (one.name, *one.aliases)
+        }
+        found: dict[str, list[Relationship]] = {}
+        for fact in self._stored.facts(self.namespace, as_of=self._until):
+            target = named.get(key(fact.object))
+            if fact.entity_id is None or target in (None, fact.entity_id) or fact.sensitive:
+                continue
+            assert target is not None
+            edge = Relationship(
+                relationship_id=fact.fact_id, namespace=self.namespace, source_id=fact.entity_id,
+                target_id=target, type=fact.predicate[:64], confidence=fact.confidence,
+                source_type=fact.source_type, valid_from=fact.valid_from,
+            )  # fmt: skip
+            for end in (fact.entity_id, target):
+                found.setdefault(end, []).append(edge)
+        return found
 
     # --- two as one ---
 

@@ -11,7 +11,7 @@ from recollect.daemon.runtime import Runtime
 from recollect.service import analytics, graph, write
 from recollect.service.scope import Scope
 from tests.fakes.stored import put_graph
-from tests.make import NAMESPACE, arrival
+from tests.make import NAMESPACE, NOON, arrival
 
 HERE = Scope(namespace=NAMESPACE)
 
@@ -100,6 +100,22 @@ def test_paths_are_the_shortest_ways(known: Runtime) -> None:
     assert ways("island") == []
     with pytest.raises(NotFound, match="nowhere"):
         ways("nowhere")
+
+
+def test_a_fact_that_names_an_entity_connects_it(known: Runtime) -> None:
+    fact = Fact(fact_id="fact_3", namespace=NAMESPACE, entity_id="ent_island", subject="island",
+                predicate="depends_on", object="Billing", valid_from=NOON)  # fmt: skip
+    put_graph(known.store, fact)
+    asked = graph.NeighboursQuery(namespace=NAMESPACE, entity_id="island", depth=1)
+    found = graph.neighbours(known, asked)
+    assert {one.name for one in found.entities} == {"island", "billing"}
+    assert [(one.type, one.target_id) for one in found.relationships] == [
+        ("depends_on", "ent_billing")
+    ]
+    way = graph.PathsQuery(namespace=NAMESPACE, source="billing", target="island")
+    assert [one.entities for one in graph.paths(known, way).paths] == [
+        ("ent_billing", "ent_island")
+    ]
 
 
 def test_everything_about_a_name_is_recalled_by_its_aliases_too(known: Runtime) -> None:
