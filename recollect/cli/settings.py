@@ -80,9 +80,6 @@ def show(name: str, as_json: bool) -> None:
         click.echo(_shown(value))
 
 
-command.add_command(show, "get")
-
-
 @command.command("set")
 @name_argument
 @click.argument("value")
