@@ -202,7 +202,6 @@ def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge, **life: Any) -> 
         session_id=new.session_id,
         confidence=new.confidence,
         importance=new.importance or TYPES[new.type].importance_by_hand,
-        any_reason=new.author == "assistant",  # agents tell the same thing in several calls
         **{"author": new.author, **life},
     )
 
@@ -269,10 +268,8 @@ def _add(
     place: Scope,
     *,
     checkpoint: NewSummary | None = None,
-    any_reason: bool = False,
     **fields: Any,
 ) -> Added:
-    """`any_reason`: what is stored with another reason, or with none, is the same memory."""
     if not fields["title"].strip():
         raise BadInput(
             "the title is empty once private spans and secrets are removed", field="title"
@@ -289,16 +286,11 @@ def _add(
             **{**fields, "title": fields["title"][:TITLE_CHARS]},
         )
     )
-    hashes = [content_hash(record)]
-    if any_reason:
-        facts = tuple(one for one in record.facts if not one.startswith(REASON))
-        hashes.insert(0, content_hash(msgspec.structs.replace(record, facts=facts)))
-    record = msgspec.structs.replace(record, content_hash=hashes[0])
+    record = msgspec.structs.replace(record, content_hash=content_hash(record))
     with runtime.add_lock:
-        for same in hashes:
-            known = with_content(runtime.store.records, namespace, same)
-            if known is not None:
-                return Added(record=known, stored=False)
+        known = with_content(runtime.store.records, namespace, record.content_hash)
+        if known is not None:
+            return Added(record=known, stored=False)
         stood = _checkpoint(record, checkpoint) if checkpoint else None
         stored, operation = runtime.memories.remember(record, runtime.actor, checkpoint=stood)
     if stood is not None:
@@ -337,8 +329,9 @@ def _checkpoint(record: Record, new: NewSummary) -> Checkpoint:
 
 
 def content_hash(record: Record) -> str:
-    """The same words give the same hash, whatever the spacing."""
-    said = (record.title, record.summary, record.detail, *record.facts)
+    """The same words give the same hash, whatever the spacing and the reason given for them."""
+    facts = (one for one in record.facts if not one.startswith(REASON))
+    said = (record.title, record.summary, record.detail, *facts)
     text = [record.kind, record.observation_type, record.knowledge_type,
             *(" ".join(one.split()) for one in said)]  # fmt: skip
     return hashlib.blake2b(values.encode(text), digest_size=16).hexdigest()

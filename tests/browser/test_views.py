@@ -14,7 +14,7 @@ from tests.fakes.daemons import RealDaemon
 # ms of CPU: milliseconds depend on the machine, the ratio less. The bar is 200 ms.
 FEW_FILES = 20
 MAPPED = 2000
-MOST_TASK = 20
+MOST_TASK = 8
 EVENTS = 40
 MOST_REQUESTS = 0.3  # for each event, while a page is open
 FIRST_LOAD_KB = 400

@@ -12,23 +12,21 @@ def test_the_graph_finds_what_is_a_hop_away() -> None:
 def test_the_current_fact_is_what_is_injected_and_never_the_old_one() -> None:
     verdicts = knowledge.contradictions(None)
     assert len(verdicts) >= 50
-    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.855
+    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.95
     assert [one.id for one in verdicts if one.stale] == []
 
 
 def test_what_people_say_is_enough_for_the_current_fact() -> None:
     """The same histories as prompts and answers: rules, not claims written by hand."""
     verdicts = end_to_end.contradictions(None)
-    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.855
-    # In h51 a belief is said again, and then something older arrives late: that it was said again
-    # does not count yet.
-    assert {one.id for one in verdicts if one.stale} <= {"h51"}
+    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.95
+    assert [one.id for one in verdicts if one.stale] == []
 
 
 def test_other_words_than_those_of_the_rules_are_mostly_understood() -> None:
     verdicts = end_to_end.contradictions(None, "phrasings")
     assert len(verdicts) >= 20
-    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.85
+    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.95
     assert [one.id for one in verdicts if one.stale] == []
 
 
@@ -37,5 +35,5 @@ def test_what_no_form_knows_is_understood_by_what_is_known() -> None:
     of the other 10."""
     verdicts = end_to_end.contradictions(None, "wordings")
     assert len(verdicts) >= 22
-    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.855
+    assert sum(one.current for one in verdicts) / len(verdicts) >= 0.95
     assert [one.id for one in verdicts if one.stale] == []

@@ -213,7 +213,6 @@ def test_the_same_life_through_every_door_leaves_the_same_rows(
             "valid_from",
             "author",
             "source_type",
-            "content_hash",  # without an agent's reason: the same proposal is one
         }
         rows[door.__name__] = (
             [{name: part for name, part in one.items() if name not in left} for one in found],

@@ -4,8 +4,10 @@ import pathlib
 from typing import Any
 
 import numpy as np
+import pytest
 
 from recollect.embedding import weights
+from recollect.embedding.backfill import Backfill
 from recollect.extract.sentence_meaning import SentenceMeaning
 from tests.fakes.models import with_multilingual
 from tests.fakes.runtime import RuntimeHome
@@ -27,7 +29,11 @@ def search(home: RuntimeHome, query: str) -> Any:
     return home.client.get("/api/search", query=query, project="all")
 
 
-def test_switching_embeds_anew_while_search_goes_on(tmp_path: pathlib.Path) -> None:
+def test_switching_embeds_anew_while_search_goes_on(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # `embed` below does its work: the thread would be done, or not, before the first search.
+    monkeypatch.setattr(Backfill, "start", lambda backfill: None)
     before = opened(tmp_path, weights.NAME)
     for title in NOTES:
         before.client.ask("POST", "/api/observations", {"title": title})
@@ -38,8 +44,6 @@ def test_switching_embeds_anew_while_search_goes_on(tmp_path: pathlib.Path) -> N
 
     home = opened(tmp_path, weights.MULTILINGUAL)
     try:
-        backfill = home.runtime.recall()._backfill
-        assert backfill is not None
         home.runtime.recall().embedder.load()  # type: ignore[union-attr]
         # Nothing is embedded with the new model yet: words alone find, and the job is listed.
         stats = home.client.get("/api/embeddings/stats")
