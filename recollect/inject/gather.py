@@ -75,7 +75,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     text, namespaces = question.text, question.namespaces
     draft.notes["intent"] = intent(text)
     if sources.rules is not None:
-        rules = sources.rules.for_prompt(namespaces, text)
+        rules = sources.rules.about(namespaces, text, command=False)
         draft.lines += [one for one in rules if one.why.startswith(NAMED) or not names_file(one)]
     limit = DEEP_CANDIDATES if draft.about_past else CANDIDATES
     if not sources.index_cache.ready(namespaces):
@@ -166,7 +166,7 @@ def rules_for_command(sources: Sources, question: RecallQuestion) -> list[BriefL
     """The rules and procedures about what a command does, and nothing else."""
     if sources.rules is None or not sources.settings.prompt_tokens:
         return []
-    return sources.rules.for_command(question.namespaces, question.text)
+    return sources.rules.about(question.namespaces, question.text, command=True)
 
 
 def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> None:

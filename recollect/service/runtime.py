@@ -16,9 +16,9 @@ from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
-from recollect.ingest.origins import Namespaces
+from recollect.ingest.origins import McpClients, Namespaces
 from recollect.ingest.pipeline import Pipeline
-from recollect.inject.feedback import Feedback
+from recollect.inject.judge import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import ReceiptWriter
 from recollect.llm.base import Provider
@@ -26,7 +26,6 @@ from recollect.plugins.host import Plugins
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.index_cache import IndexCache
-from recollect.service.mcp_clients import McpClients
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
 
