@@ -15,8 +15,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Preference, Procedure, Record
 from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.retrieve.engine import SearchEngine
-from recollect.retrieve.find import Found, ResultCache
+from recollect.retrieve.engine import Found, ResultCache, SearchEngine
 from recollect.retrieve.graph import GraphCache, Rival
 from recollect.retrieve.index_cache import IndexCache
 from recollect.store.interface import Store

@@ -29,7 +29,7 @@ from recollect.inject.speaking import (
     weight_of_prompt,
 )
 from recollect.inject.start import names_file, start
-from recollect.retrieve.find import find
+from recollect.retrieve.engine import find
 from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import intent
 from recollect.work.cache import WorkCache
@@ -83,9 +83,10 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         _early(sources, draft)
         return
     now = sources.clock.now()
-    epochs = (sources.index_cache.epoch, sources.graphs.version(namespaces))
+    graphs = tuple(sources.store.graph.changes(one).version for one in namespaces)
+    state = (sources.index_cache.epoch, graphs)
     found = sources.results.get(
-        (text, namespaces, epochs, limit, to_micros(now) // _MINUTE_US),
+        (text, namespaces, state, limit, to_micros(now) // _MINUTE_US),
         lambda: find(
             sources.engine,
             sources.graphs,
