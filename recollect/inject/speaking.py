@@ -275,7 +275,17 @@ def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
         else:
             kept.append((line, line.record))
     if not whole:
-        _move_newest_first(kept)
+        # What is newer comes before the older ones that say nearly the same; those of the same day
+        # are marked, because their dates do not tell.
+        for at in range(1, len(kept)):
+            newer = kept[at][1]
+            place = next((n for n in range(at) if _renews(newer, kept[n][1])), None)
+            if place is not None:
+                kept.insert(place, kept.pop(at))
+        for at, (_, newer) in enumerate(kept):
+            for line, older in kept[at + 1 :]:
+                same_day = newer.valid_from.date() == older.valid_from.date()
+                line.older = line.older or (same_day and _renews(newer, older))
     moved = (line for line, _ in kept)
     draft.lines = [
         next(moved) if line.record is not None and not line.why_not else line
@@ -300,20 +310,6 @@ def _drop_restated(draft: Draft) -> None:
             restated = restated or len(words & rules) >= RESTATED * len(words)
         if restated:
             line.why_not = REPEATS
-
-
-def _move_newest_first(lines: list[tuple[BriefLine, Record]]) -> None:
-    """Move what is newer before the older ones that say nearly the same, and mark those that are
-    of the same day: their dates do not tell."""
-    for at in range(1, len(lines)):
-        newer = lines[at][1]
-        place = next((n for n in range(at) if _renews(newer, lines[n][1])), None)
-        if place is not None:
-            lines.insert(place, lines.pop(at))
-    for at, (_, newer) in enumerate(lines):
-        for line, other in lines[at + 1 :]:
-            same_day = newer.valid_from.date() == other.valid_from.date()
-            line.older = line.older or (same_day and _renews(newer, other))
 
 
 def _renews(newer: Record, older: Record) -> bool:
