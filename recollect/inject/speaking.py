@@ -93,8 +93,6 @@ def _weights() -> Any:
 
 
 UNLIKELY = "too unlikely to be of use: {:.2f} of {:.2f}"
-MOST_NOTES = 2
-MOST_ABOUT_PAST = 8
 
 
 Likeness = Callable[[Record, Record], float]  # of two memories, in meaning
@@ -203,7 +201,7 @@ def _choose_memories(draft: Draft) -> None:
             line.why_not = UNLIKELY.format(line.chance, least)
     if draft.as_sections:
         return  # its budget is the bound
-    most = MOST_ABOUT_PAST if draft.about_past else MOST_NOTES
+    most = NOTES.most_past if draft.about_past else NOTES.most
     facts = sum(line.section in ("known", "related") for line in draft.kept)
     kept = [line for line, _ in memories if not line.why_not and not line.by_action]
     for line in kept[max(1, most - facts) :]:
@@ -250,9 +248,6 @@ def _probability(logit: float) -> float:
     return 1 / (1 + math.exp(-logit))
 
 
-FEWEST = 3  # words of a title, for likeness to mean something
-ALIKE = 0.7  # the share of words that two titles have in common
-RESTATED = 0.6  # the share of its words that were told as rules
 REPEATS = "says the same as another one"
 
 
@@ -307,7 +302,7 @@ def _drop_restated(draft: Draft) -> None:
             memories = (told for other, told in spoken if other.record is not None)
             restated = any(words <= told for told in memories)
         if line.section == "state" or (line.record and not line.record.traits.is_belief):
-            restated = restated or len(words & rules) >= RESTATED * len(words)
+            restated = restated or len(words & rules) >= NOTES.restated * len(words)
         if restated:
             line.why_not = REPEATS
 
@@ -319,8 +314,8 @@ def _renews(newer: Record, older: Record) -> bool:
     if newer.valid_from <= older.valid_from:
         return False
     mine, theirs = _title(newer), _title(older)
-    enough = min(len(mine.split()), len(theirs.split())) >= FEWEST
-    return enough and _overlap(mine, theirs) >= ALIKE
+    enough = min(len(mine.split()), len(theirs.split())) >= NOTES.alike_words
+    return enough and _overlap(mine, theirs) >= NOTES.alike
 
 
 def _repeats(record: Record, other: Record, *, whole: bool) -> bool:
@@ -336,7 +331,7 @@ def _repeats(record: Record, other: Record, *, whole: bool) -> bool:
         return together and (whole or not any(kind.is_summary for kind in kinds))
     if all(kind.is_summary for kind in kinds):
         return False
-    return mine == theirs or (together and _overlap(mine, theirs) >= ALIKE)
+    return mine == theirs or (together and _overlap(mine, theirs) >= NOTES.alike)
 
 
 def _overlap(one: str, other: str) -> float:
