@@ -82,7 +82,8 @@ def rules(project: str, as_json: bool) -> None:
         for one in some:
             _print_belief(one, indent=2, project=names.get(one["namespace"], ""))
     if not found:
-        click.echo("Nothing is held about this project yet. Store a rule: recollect add --help")
+        click.echo("Nothing is held about this project yet. Store a rule, for example:")
+        click.echo('  recollect add --type constraint "Use uv, never pip"')
 
 
 def _project_names(client: Client) -> dict[str, str]:

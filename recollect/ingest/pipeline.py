@@ -24,7 +24,7 @@ from recollect.core.clock import Clock
 from recollect.core.projects import ProjectPlace
 from recollect.core.values import Arrival, Event, EventSource, SessionStatus, StoredEvent
 from recollect.hosts import hooks
-from recollect.hosts.payloads import Capture, EventDraft, Payload, Wants
+from recollect.hosts.payloads import Capture, EventDraft, Payload
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.origins import (
@@ -72,15 +72,6 @@ class Recalled:
     records: tuple[str, ...] = ()
     latency_us: int = 0
     receipt_id: str | None = None
-
-    @property
-    def message(self) -> str:
-        """One line for the user, where memory spoke."""
-        if not self.context:
-            return ""
-        count = len(self.records)
-        what = "a hint" if not count else "1 note" if count == 1 else f"{count} notes"
-        return f"Recollect: {what} (recollect why)"
 
 
 @dataclass(frozen=True)
@@ -409,9 +400,16 @@ class Pipeline:
         captured = taken.captured
         recalled = Recalled()
         if captured.wants is not None and (fresh or not captured.drafts):
+            # What was asked or what a tool ran, as it was stored: without secrets.
+            body, text = fresh[0].event.body if fresh else None, ""
+            if isinstance(body, values.TextBody) and captured.wants == "prompt":
+                text = body.content
+            elif isinstance(body, values.JsonBody) and captured.wants == "tool":
+                command = body.data.get("command") if isinstance(body.data, dict) else None
+                text = command if isinstance(command, str) else ""
             question = RecallQuestion(
                 trigger=captured.wants,
-                text=_stored_text(fresh, captured.wants) or privacy.scrub(captured.query).text,
+                text=text or privacy.scrub(captured.query).text,
                 namespaces=(taken.namespace, projects.namespace(self._actor)),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
@@ -421,7 +419,11 @@ class Pipeline:
                 person=self._actor,
             )
             recalled = self.recall(question)
-        message = recalled.message if self._visible_line else ""
+        message = ""
+        if recalled.context and self._visible_line:  # one line for the user, where memory spoke
+            count = len(recalled.records)
+            what = "a hint" if not count else "1 note" if count == 1 else f"{count} notes"
+            message = f"Recollect: {what} (recollect why)"
         return hooks.answer(captured, recalled.context, message)
 
     # --- the API ---
@@ -526,16 +528,6 @@ def _check_size(event: Event) -> None:
         raise errors.TooLarge(
             f"the body has {size} bytes, at most {values.EVENT_BODY_BYTES} are taken", field="body"
         )
-
-
-def _stored_text(fresh: Sequence[Arrival], wants: Wants) -> str:
-    """What was asked or what a tool ran, as it was stored: without secrets."""
-    body = fresh[0].event.body if fresh else None
-    if isinstance(body, values.TextBody) and wants == "prompt":
-        return body.content
-    data = body.data if isinstance(body, values.JsonBody) and wants == "tool" else None
-    command = data.get("command") if isinstance(data, dict) else None
-    return command if isinstance(command, str) else ""
 
 
 def _payload(frame: Frame) -> Payload:

@@ -15,15 +15,14 @@ from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Preference, Procedure, Record
 from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import RecallQuestion
-from recollect.inject.feedback import Feedback
-from recollect.retrieve.engine import SearchEngine
-from recollect.retrieve.find import Found, ResultCache
+from recollect.retrieve.engine import Found, ResultCache, SearchEngine
 from recollect.retrieve.graph import GraphCache, Rival
 from recollect.retrieve.index_cache import IndexCache
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
 
 if TYPE_CHECKING:
+    from recollect.inject.judge import Feedback
     from recollect.inject.rule_cache import RuleCache
 
 Section = Literal[
@@ -40,7 +39,7 @@ class Sources:
     index_cache: IndexCache
     graphs: GraphCache
     work: WorkCache
-    feedback: Feedback
+    feedback: "Feedback"
     clock: Clock
     settings: Settings
     ended: EndedStatements | None = None  # without it nothing that ended is taken out of texts

@@ -29,7 +29,7 @@ from recollect.inject.speaking import (
     weight_of_prompt,
 )
 from recollect.inject.start import names_file, start
-from recollect.retrieve.find import find
+from recollect.retrieve.engine import find
 from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import intent
 from recollect.work.cache import WorkCache
@@ -75,7 +75,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     text, namespaces = question.text, question.namespaces
     draft.notes["intent"] = intent(text)
     if sources.rules is not None:
-        rules = sources.rules.for_prompt(namespaces, text)
+        rules = sources.rules.about(namespaces, text, command=False)
         draft.lines += [one for one in rules if one.why.startswith(NAMED) or not names_file(one)]
     limit = DEEP_CANDIDATES if draft.about_past else CANDIDATES
     if not sources.index_cache.ready(namespaces):
@@ -83,9 +83,10 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         _early(sources, draft)
         return
     now = sources.clock.now()
-    epochs = (sources.index_cache.epoch, sources.graphs.version(namespaces))
+    graphs = tuple(sources.store.graph.changes(one).version for one in namespaces)
+    state = (sources.index_cache.epoch, graphs)
     found = sources.results.get(
-        (text, namespaces, epochs, limit, to_micros(now) // _MINUTE_US),
+        (text, namespaces, state, limit, to_micros(now) // _MINUTE_US),
         lambda: find(
             sources.engine,
             sources.graphs,
@@ -166,7 +167,7 @@ def rules_for_command(sources: Sources, question: RecallQuestion) -> list[BriefL
     """The rules and procedures about what a command does, and nothing else."""
     if sources.rules is None or not sources.settings.prompt_tokens:
         return []
-    return sources.rules.for_command(question.namespaces, question.text)
+    return sources.rules.about(question.namespaces, question.text, command=True)
 
 
 def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> None:

@@ -38,11 +38,27 @@ class RuleCache:
         self._known: dict[str, _Rules] = {}
         self._changes = 0
 
-    def for_prompt(self, namespaces: Sequence[str], text: str) -> list[BriefLine]:
-        return self._found([(one, one.index.for_prompt(text)) for one in self._of(namespaces)])
-
-    def for_command(self, namespaces: Sequence[str], line: str) -> list[BriefLine]:
-        return self._found([(one, one.index.for_command(line)) for one in self._of(namespaces)])
+    def about(self, namespaces: Sequence[str], text: str, *, command: bool) -> list[BriefLine]:
+        """The rules and procedures about what a prompt asks for or what a command does."""
+        found: list[BriefLine] = []
+        stated: set[tuple[str, str]] = set()
+        for rules in self._of(namespaces):
+            index = rules.index
+            for match in index.for_command(text) if command else index.for_prompt(text):
+                source = rules.sources[match.rule.id]
+                if isinstance(source, Preference):
+                    # What the project says goes before what holds everywhere.
+                    if (source.category, source.key) in stated:
+                        continue
+                    stated.add((source.category, source.key))
+                if isinstance(source, Procedure):
+                    # Of several ways to do the same, the first: they come best known first.
+                    same = ("procedure", source.trigger.casefold())
+                    if same in stated:
+                        continue
+                    stated.add(same)
+                found.append(_line(source, match))
+        return found
 
     # --- listening to writes ---
 
@@ -102,26 +118,6 @@ class RuleCache:
                 rules.append(ActionRule(record.record_id, record.title))
                 sources[record.record_id] = record
         return _Rules(version, RuleIndex(rules), sources)
-
-    def _found(self, matched: Sequence[tuple[_Rules, list[RuleMatch]]]) -> list[BriefLine]:
-        found: list[BriefLine] = []
-        stated: set[tuple[str, str]] = set()
-        for rules, matches in matched:
-            for match in matches:
-                source = rules.sources[match.rule.id]
-                if isinstance(source, Preference):
-                    # What the project says goes before what holds everywhere.
-                    if (source.category, source.key) in stated:
-                        continue
-                    stated.add((source.category, source.key))
-                if isinstance(source, Procedure):
-                    # Of several ways to do the same, the first: they come best known first.
-                    same = ("procedure", source.trigger.casefold())
-                    if same in stated:
-                        continue
-                    stated.add(same)
-                found.append(_line(source, match))
-        return found
 
 
 def _line(source: Preference | Procedure | Record, match: RuleMatch) -> BriefLine:

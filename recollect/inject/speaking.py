@@ -92,6 +92,7 @@ def _weights() -> Any:
     return np.frombuffer(safe_files.read_whole(_WEIGHTS, _WEIGHT_BYTES), dtype="<f4")
 
 
+UNLIKELY = "too unlikely to be of use: {:.2f} of {:.2f}"
 MOST_NOTES = 2
 MOST_ABOUT_PAST = 8
 
@@ -102,30 +103,40 @@ Likeness = Callable[[Record, Record], float]  # of two memories, in meaning
 def decide(draft: Draft, likeness: Likeness) -> None:
     if draft.question.trigger != "prompt" or draft.is_start:
         return  # a session's start and a command bring only what holds
-    least = NOTES.past if draft.asked_on_purpose else NOTES.speak
+    on_purpose = draft.asked_on_purpose
     for line in draft.kept:
+        record, thing = line.record, line.thing
+        least = NOTES.past if on_purpose else NOTES.speak
         if line.section in ("files", "place"):
-            _compare(line, SPEAKING.speak)
-        elif line.record is not None and not line.parts:
+            least = SPEAKING.speak
+        elif line.by_action or (line.section == "rules" and draft.as_sections):
+            continue  # the action asks for it, or: what is wanted comes along with every answer
+        elif record is not None and not line.parts:
             continue  # found while the index is filled: near enough, or it would not be here
-        elif line.section == "procedures" and not line.by_action and not draft.asked_on_purpose:
+        elif line.section == "procedures" and not on_purpose:
             line.why_not = "its action is not asked for"
-        elif line.section == "rules" and draft.as_sections:
-            continue  # what is wanted comes along with every answer
-        elif _is_of_commands(line) and not draft.asked_on_purpose:
+            continue
+        elif isinstance(thing, Fact) and _read_off_commands(thing) and not on_purpose:
             line.why_not = "read off commands: the line about runs has it"
-        elif not line.by_action:
-            line.chance = chance_of(line, draft)
-            _compare(line, least)
+            continue
+        elif record is not None:
+            line.chance = chance_of_memory(record, line.parts, draft.by_chance, draft.idle)
+        else:
+            unasked = NOTES.unasked if line.parts.get("overlap", 1.0) == 0 else 0.0
+            line.chance = _probability(NOTES.thing + unasked + NOTES.idle_thing * draft.idle)
+        if line.chance < least:
+            line.why_not = UNLIKELY.format(line.chance, least)
     # Likely first: the search ranks by words more than this does. Of two that are likely enough,
     # what was decided comes before what was noted.
-    draft.lines.sort(key=lambda line: (-min(line.chance, NOTES.sure), _is_note(line), -line.chance))
+    draft.lines.sort(
+        key=lambda line: (
+            -min(line.chance, NOTES.sure),
+            line.record is not None and not line.record.traits.is_belief,
+            -line.chance,
+        )
+    )
     _drop_outdated(draft, likeness)
     _choose_memories(draft)
-
-
-def _is_note(line: BriefLine) -> bool:
-    return line.record is not None and not line.record.traits.is_belief
 
 
 def _drop_outdated(draft: Draft, likeness: Likeness) -> None:
@@ -140,7 +151,7 @@ def _drop_outdated(draft: Draft, likeness: Likeness) -> None:
     ]
     for line in draft.kept:
         note = line.record
-        if note is not None and _is_note(line):
+        if note is not None and not note.traits.is_belief:
             later = (one for one in beliefs if one.valid_from > note.valid_from)
             if any(_changes(one, note, likeness) for one in later):
                 line.why_not = "a later belief says otherwise"
@@ -155,17 +166,11 @@ def _changes(belief: Record, note: Record, likeness: Likeness) -> bool:
     return ending_pairs.shares([score])[0] >= ENDINGS.clear
 
 
-def _is_of_commands(line: BriefLine) -> bool:
+def _read_off_commands(fact: Fact) -> bool:
     """Whether it is a fact of the kind that is read off the commands of a project."""
-    fact = line.thing
-    if not isinstance(fact, Fact) or fact.source_type != "observed":
-        return False
-    return fact.predicate in ("uses", "tested_by", "built_by", "configured_by", "depends_on")
-
-
-def _compare(line: BriefLine, least: float) -> None:
-    if line.chance < least:
-        line.why_not = f"too unlikely to be of use: {line.chance:.2f} of {least:.2f}"
+    return fact.source_type == "observed" and fact.predicate in (
+        "uses", "tested_by", "built_by", "configured_by", "depends_on"
+    )  # fmt: skip
 
 
 def _choose_memories(draft: Draft) -> None:
@@ -185,6 +190,7 @@ def _choose_memories(draft: Draft) -> None:
         if record.is_short_turn and record.session_id in in_full:
             line.why_not = "its session is here in full"
             continue
+        least = NOTES.turn if draft.semantic else NOTES.turn_by_words
         if record.category == UNANSWERED and record.title.rstrip().endswith("?"):
             line.why_not = "a question that got no answer"
         elif draft.asked_on_purpose or not line.parts:
@@ -193,8 +199,8 @@ def _choose_memories(draft: Draft) -> None:
             line.why_not = "a note or a belief already answers"
         elif draft.idle > NOTES.is_idle:
             line.why_not = "the prompt only carries the conversation on"
-        else:
-            _compare(line, NOTES.turn if draft.semantic else NOTES.turn_by_words)
+        elif line.chance < least:
+            line.why_not = UNLIKELY.format(line.chance, least)
     if draft.as_sections:
         return  # its budget is the bound
     most = MOST_ABOUT_PAST if draft.about_past else MOST_NOTES
@@ -204,18 +210,10 @@ def _choose_memories(draft: Draft) -> None:
         line.why_not = "enough was found that is more likely to be of use"
 
 
-def chance_of(line: BriefLine, draft: Draft) -> float:
-    """How likely it is that a memory, or what the graph knows, is of use."""
-    record = line.record
-    if record is None:
-        unasked = NOTES.unasked if line.parts.get("overlap", 1.0) == 0 else 0.0
-        return _probability(NOTES.thing + unasked + NOTES.idle_thing * draft.idle)
-    return chance_of_memory(record, line.parts, draft.by_chance, draft.idle)
-
-
 def chance_of_memory(
     record: Record, parts: Mapping[str, float], by_chance: float, idle: float = 0.0
 ) -> float:
+    """How likely it is that a memory is of use."""
     near = parts.get("cosine", MATCHING.unknown_cosine)
     if near == MATCHING.unknown_cosine:  # it has no vector yet, or there is no model
         near = NOTES.unseen_cosine

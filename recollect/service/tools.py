@@ -16,7 +16,7 @@ from recollect.core.one_line import one_line
 from recollect.core.tool_schemas import BY_NAME
 from recollect.core.values import Record, convert, encode
 from recollect.inject import render
-from recollect.inject.judge import SENSITIVE, told
+from recollect.inject.judge import SENSITIVE, is_sensitive_memory
 from recollect.privacy.sensitive import is_sensitive
 from recollect.service import (
     administration,
@@ -88,7 +88,7 @@ def _compact(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 def _allowed_record(runtime: ServiceRuntime, record: Record) -> bool:
     """Whether an agent may read a memory."""
-    return runtime.settings.share_sensitive or not is_sensitive(told(record))
+    return runtime.settings.share_sensitive or not is_sensitive_memory(record)
 
 
 def _allowed_text(runtime: ServiceRuntime, text: str) -> str:
