@@ -38,6 +38,14 @@ _USAGE = filtered(
 )
 
 
+_MISCOUNT = both("UPDATE record_counts SET count = count + 1")
+
+
+def miscount(store: Any) -> None:
+    """As a row that somebody changed by hand."""
+    store.engine.write(lambda db: db.run(_MISCOUNT))
+
+
 def vectors_in(store: Store, namespace: str, model: str) -> list[Vector]:
     """All vectors of a model, whether what they belong to exists or not."""
     return _decoded(store, rows.VECTOR, _VECTORS, namespace=namespace, model=model)

@@ -136,9 +136,12 @@ GO_ON_COUNTING = _own("SELECT go_on_counting()")
 
 # --- upkeep --------------------------------------------------------------------------------------
 
-REBUILD = tuple(
-    _own(f"UPDATE {table} SET words = NULL")
-    for table in ("memory_records", "entities", "facts", "procedures")
+REBUILD = (
+    *(
+        _own(f"UPDATE {table} SET words = NULL")
+        for table in ("memory_records", "entities", "facts", "procedures")
+    ),
+    _own("LOCK TABLE record_counts IN SHARE ROW EXCLUSIVE MODE"),  # which are made next
 )
 BROKEN_INDEXES = _own("""
 SELECT c.relname FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid

@@ -145,7 +145,7 @@ _KNOWN = {
 }
 # Made from the others: indexes, vectors, what was done in each turn, and the extraction buffer,
 # which travels with its event.
-_DERIVED = frozenset({"namespaces", "embeddings", "unextracted", "turn_work"})
+_DERIVED = frozenset({"namespaces", "embeddings", "unextracted", "turn_work", "record_counts"})
 _JSON = {
     "events": frozenset({"body", "source"}),
     "memory_records": frozenset({"facts", "concepts", "files", "citations", "source_event_ids"}),

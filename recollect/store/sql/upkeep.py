@@ -32,7 +32,7 @@ COUNT_RECORDS = filtered(
 COUNT_SESSIONS = filtered("SELECT count(*) FROM sessions WHERE TRUE", IF_NAMESPACE)
 COUNT_ALL = both("""
 SELECT (SELECT count(*) FROM events WHERE namespace = $namespace),
-       (SELECT count(*) FROM memory_records WHERE namespace = $namespace),
+       (SELECT coalesce(sum(count), 0) FROM record_counts WHERE namespace = $namespace),
        (SELECT count(*) FROM sessions WHERE namespace = $namespace)
 """)
 COUNT_EMBEDDED = filtered(
@@ -125,7 +125,7 @@ class SqlUpkeep:
             )
 
     def totals(self, namespace: str) -> Totals:
-        return Totals(*self._engine.rows(COUNT_ALL, {"namespace": namespace})[0])
+        return Totals(*map(int, self._engine.rows(COUNT_ALL, {"namespace": namespace})[0]))
 
     def tally(
         self,

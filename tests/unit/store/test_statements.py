@@ -18,7 +18,7 @@ PACKAGE = pathlib.Path(recollect.__file__).parent
 NAMESPACED = (
     "events|unextracted|sessions|memory_records|memory_records_fts|embeddings|entities|"
     "relationships|facts|procedures|preferences|checkpoints|receipts|operations|archive|compacted|"
-    "extraction_runs|llm_usage"
+    "extraction_runs|llm_usage|record_counts"
 )
 
 
