@@ -93,8 +93,6 @@ def _weights() -> Any:
 
 
 UNLIKELY = "too unlikely to be of use: {:.2f} of {:.2f}"
-MOST_NOTES = 2
-MOST_ABOUT_PAST = 8
 
 
 Likeness = Callable[[Record, Record], float]  # of two memories, in meaning
@@ -203,7 +201,7 @@ def _choose_memories(draft: Draft) -> None:
             line.why_not = UNLIKELY.format(line.chance, least)
     if draft.as_sections:
         return  # its budget is the bound
-    most = MOST_ABOUT_PAST if draft.about_past else MOST_NOTES
+    most = NOTES.most_past if draft.about_past else NOTES.most
     facts = sum(line.section in ("known", "related") for line in draft.kept)
     kept = [line for line, _ in memories if not line.why_not and not line.by_action]
     for line in kept[max(1, most - facts) :]:
@@ -250,9 +248,6 @@ def _probability(logit: float) -> float:
     return 1 / (1 + math.exp(-logit))
 
 
-FEWEST = 3  # words of a title, for likeness to mean something
-ALIKE = 0.7  # the share of words that two titles have in common
-RESTATED = 0.6  # the share of its words that were told as rules
 REPEATS = "says the same as another one"
 
 
@@ -275,7 +270,17 @@ def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
         else:
             kept.append((line, line.record))
     if not whole:
-        _move_newest_first(kept)
+        # What is newer comes before the older ones that say nearly the same; those of the same day
+        # are marked, because their dates do not tell.
+        for at in range(1, len(kept)):
+            newer = kept[at][1]
+            place = next((n for n in range(at) if _renews(newer, kept[n][1])), None)
+            if place is not None:
+                kept.insert(place, kept.pop(at))
+        for at, (_, newer) in enumerate(kept):
+            for line, older in kept[at + 1 :]:
+                same_day = newer.valid_from.date() == older.valid_from.date()
+                line.older = line.older or (same_day and _renews(newer, older))
     moved = (line for line, _ in kept)
     draft.lines = [
         next(moved) if line.record is not None and not line.why_not else line
@@ -297,23 +302,9 @@ def _drop_restated(draft: Draft) -> None:
             memories = (told for other, told in spoken if other.record is not None)
             restated = any(words <= told for told in memories)
         if line.section == "state" or (line.record and not line.record.traits.is_belief):
-            restated = restated or len(words & rules) >= RESTATED * len(words)
+            restated = restated or len(words & rules) >= NOTES.restated * len(words)
         if restated:
             line.why_not = REPEATS
-
-
-def _move_newest_first(lines: list[tuple[BriefLine, Record]]) -> None:
-    """Move what is newer before the older ones that say nearly the same, and mark those that are
-    of the same day: their dates do not tell."""
-    for at in range(1, len(lines)):
-        newer = lines[at][1]
-        place = next((n for n in range(at) if _renews(newer, lines[n][1])), None)
-        if place is not None:
-            lines.insert(place, lines.pop(at))
-    for at, (_, newer) in enumerate(lines):
-        for line, other in lines[at + 1 :]:
-            same_day = newer.valid_from.date() == other.valid_from.date()
-            line.older = line.older or (same_day and _renews(newer, other))
 
 
 def _renews(newer: Record, older: Record) -> bool:
@@ -323,8 +314,8 @@ def _renews(newer: Record, older: Record) -> bool:
     if newer.valid_from <= older.valid_from:
         return False
     mine, theirs = _title(newer), _title(older)
-    enough = min(len(mine.split()), len(theirs.split())) >= FEWEST
-    return enough and _overlap(mine, theirs) >= ALIKE
+    enough = min(len(mine.split()), len(theirs.split())) >= NOTES.alike_words
+    return enough and _overlap(mine, theirs) >= NOTES.alike
 
 
 def _repeats(record: Record, other: Record, *, whole: bool) -> bool:
@@ -340,7 +331,7 @@ def _repeats(record: Record, other: Record, *, whole: bool) -> bool:
         return together and (whole or not any(kind.is_summary for kind in kinds))
     if all(kind.is_summary for kind in kinds):
         return False
-    return mine == theirs or (together and _overlap(mine, theirs) >= ALIKE)
+    return mine == theirs or (together and _overlap(mine, theirs) >= NOTES.alike)
 
 
 def _overlap(one: str, other: str) -> float:

@@ -249,6 +249,7 @@ class SearchEngine:
         weights: SearchWeights,
         reached: Mapping[str, float] | None,
     ) -> tuple[dict[str, Index], QueryTerms, list[Signals]]:
+        """The candidates of each index with their signals. A small index is scored whole."""
         found = {name: self._indexes[name] for name in namespaces if name in self._indexes}
         if asked.vector is not None and not self._have_vectors(namespaces):  # just removed
             asked.left_out["semantic"], asked.vector = _NO_VECTORS, None
@@ -270,7 +271,20 @@ class SearchEngine:
                 asked.wanted,
                 asked.each_side,
             )
-            chosen = _candidates(index, question, asked)
+            if index.count <= rank.EXHAUSTIVE:
+                chosen = np.flatnonzero(index.alive.view)
+            else:
+                most = max(rank.LEXICAL, question.wanted)
+                chosen = rank.by_words(index, question.terms, question.numbers, most)
+                asked.mark("lexical")
+                if question.vector is not None:
+                    most = max(rank.SEMANTIC, question.wanted)
+                    near = rank.by_meaning(index, question.vector, most)
+                    chosen = np.union1d(chosen, near)
+                    asked.mark("semantic")
+                if question.reached is not None:
+                    chosen = np.union1d(chosen, question.reached[0])
+                chosen = np.sort(chosen)
             signals.append(gather(index, question, chosen, weights))
             asked.mark("score")
         return found, terms, signals
@@ -338,21 +352,6 @@ def _documents(
         return None
     docs = np.array([doc for doc, _ in known], dtype=np.int64)
     return docs, np.array([bonus for _, bonus in known], dtype=np.float64)
-
-
-def _candidates(index: Index, question: IndexQuery, asked: _Prompt) -> NDArray[np.int64]:
-    if index.count <= rank.EXHAUSTIVE:
-        return np.flatnonzero(index.alive.view)
-    most = max(rank.LEXICAL, question.wanted)
-    chosen = rank.by_words(index, question.terms, question.numbers, most)
-    asked.mark("lexical")
-    if question.vector is not None:
-        near = rank.by_meaning(index, question.vector, max(rank.SEMANTIC, question.wanted))
-        chosen = np.union1d(chosen, near)
-        asked.mark("semantic")
-    if question.reached is not None:
-        chosen = np.union1d(chosen, question.reached[0])
-    return np.sort(chosen)
 
 
 def rows(

@@ -21,7 +21,7 @@ from recollect.core.values import (
 from recollect.ingest.memories import Memories
 from recollect.store.interface import Store, Transaction
 from recollect.store.sql import rows
-from recollect.store.sql.statement import IF_NAMESPACE, Statement, both, column_list, filtered
+from recollect.store.sql.engine import IF_NAMESPACE, Statement, both, column_list, filtered
 
 _VECTORS = both(f"""
 SELECT {column_list(rows.VECTOR.columns)} FROM embeddings

@@ -327,7 +327,8 @@ def _outcome(
     told = list(zip(_headed(found, title), (one.text in best for one in found), strict=True))
     early = [_BEFORE + capitalised(LEAD.sub("", one.text)) for one in before[: NOTE_MAKING.before]]
     told += [*((one, True) for one in early), *((one, False) for one in words)]
-    wanted = [ASKED + one for one in _news([asked], title, 0.6) if len(content_words(one)) >= 3]
+    news = _news([asked], title, NOTE_MAKING.request_news)
+    wanted = [ASKED + one for one in news if len(content_words(one)) >= 3]
     new = set(_news((text for text, _ in told), title, also=wanted))
     body, rest = _fitting(
         [*wanted, *plan_reasons(turn)],

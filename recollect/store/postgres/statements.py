@@ -5,7 +5,7 @@ exceptions give their reason (`across`), and a test reads them all.
 """
 
 from recollect.store.sql import rows
-from recollect.store.sql.statement import Statement, column_list, for_postgres
+from recollect.store.sql.engine import Statement, column_list, for_postgres
 
 
 def _own(text: str, across: str = "") -> Statement:

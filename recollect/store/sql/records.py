@@ -24,11 +24,22 @@ from recollect.core.values import (
 )
 from recollect.store.interface import BeliefTime, Cursor, Hit, Page, RecordCount, RecordFilter
 from recollect.store.sql import rows
-from recollect.store.sql.connection import AlreadyThere, Connection, ConstraintFailed
-from recollect.store.sql.engine import END, Engine, ids_json, micros
+from recollect.store.sql.engine import (
+    END,
+    AlreadyThere,
+    Connection,
+    ConstraintFailed,
+    Engine,
+    Statement,
+    both,
+    column_list,
+    filtered,
+    ids_json,
+    insert_into,
+    micros,
+)
 from recollect.store.sql.operations import ARCHIVE, new_operation, put_operation
 from recollect.store.sql.search import MAX_TERMS
-from recollect.store.sql.statement import Statement, both, column_list, filtered, insert_into
 from recollect.store.sql.vectors import DELETE_VECTORS, put_vector, vectors_of
 
 Key = Callable[[Record], tuple[int, str]]

@@ -11,8 +11,15 @@ from typing import Any
 from recollect.core.clock import from_micros, to_micros
 from recollect.store.interface import Damage, ScrubStep, Stats, Tallied, Tally, Totals
 from recollect.store.sql import rows
-from recollect.store.sql.engine import Engine
-from recollect.store.sql.statement import IF_NAMESPACE, Statement, both, column_list, each, filtered
+from recollect.store.sql.engine import (
+    IF_NAMESPACE,
+    Engine,
+    Statement,
+    both,
+    column_list,
+    each,
+    filtered,
+)
 
 COUNT_EVENTS = filtered(
     "SELECT kind, count(*) FROM events WHERE TRUE", IF_NAMESPACE, "GROUP BY kind"

@@ -11,7 +11,7 @@ import pytest
 import recollect
 from recollect.store import copying, sql
 from recollect.store.sql import bulk_rows, selection, tables
-from recollect.store.sql.statement import Filtered, Statement, both, filtered
+from recollect.store.sql.engine import Filtered, Statement, both, filtered
 from recollect.store.sqlite import statements as own
 
 PACKAGE = pathlib.Path(recollect.__file__).parent
