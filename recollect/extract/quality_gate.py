@@ -76,6 +76,8 @@ _BOILERPLATE = re.compile(
     re.IGNORECASE,
 )
 
+REDACTED = "[REDACTED"
+
 FindByHash = Callable[[str], Record | None]
 Refused = Callable[[str], bool]
 
@@ -121,6 +123,8 @@ def fault(record: Record) -> str:
         return "empty"
     if _BOILERPLATE.search(title):
         return "boilerplate"
+    if record.state == "proposed" and REDACTED in whole:
+        return "redacted"  # nobody can decide about what is not there
     words = content_words(whole)
     # The summary of a session may name no more than the file that was edited.
     fewest = FEWEST_WORDS - (record.traits.is_belief and record.author == "user")

@@ -122,7 +122,8 @@ def _context(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     answer = context.context(runtime, asked)
     if not answer.context:
         return "No memory is relevant to this."
-    return f"{answer.context}\nids: {', '.join(answer.records)}"
+    ids = f"\nids: {', '.join(answer.records)}" if answer.records else ""
+    return answer.context + ids
 
 
 def _timeline(runtime: ServiceRuntime, given: dict[str, Any]) -> str:

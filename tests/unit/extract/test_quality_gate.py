@@ -16,6 +16,7 @@ from recollect.extract.quality_gate import (
     filter_candidates,
     filter_claims,
 )
+from recollect.reconcile.unread_statements import own_statement
 from tests.make import NOON, record
 
 
@@ -48,6 +49,16 @@ def test_what_says_nothing_stays_out(title: str, reason: str) -> None:
     kept, dropped = filter_candidates([candidate(title)], known=nothing)
     assert not kept and [one.reason for one in dropped] == [reason]
     assert dropped[0].title == title
+
+
+def test_what_was_redacted_is_not_proposed_but_a_rule_that_was_stated_stays() -> None:
+    said = "Deploys use the account of Ada with [REDACTED:password]"
+    belief: dict[str, Any] = {"kind": "knowledge", "author": "user"}
+    kept, dropped = filter_candidates([candidate(said, **belief, state="proposed")], known=nothing)
+    assert not kept and [one.reason for one in dropped] == ["redacted"]
+    assert len(filter_candidates([candidate(said, **belief)], known=nothing)[0]) == 1
+    assert own_statement("Deploys go to staging first, since today") != ""
+    assert own_statement("Deploys go to staging with [REDACTED] first, since today") == ""
 
 
 @pytest.mark.parametrize(
