@@ -12,7 +12,7 @@ import numpy as np
 
 from recollect.bench.datasets import BenchMessage
 from recollect.bench.vectors import CachedVectors
-from recollect.retrieve.engine import rrf
+from recollect.retrieve.score import rrf
 
 _WORD = re.compile(r"\w+")
 

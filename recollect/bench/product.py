@@ -37,10 +37,7 @@ class CachedEmbedder(Embedder):
     def __init__(self, vectors: CachedVectors) -> None:
         super().__init__("")
         self._vectors = vectors
-
-    @property
-    def ready(self) -> bool:
-        return self._vectors.ready
+        self.ready = True  # what is not cached is embedded when it is asked for
 
     @property
     def scale(self) -> CosineScale:

@@ -47,9 +47,10 @@ def command(
     learned: tuple[str, ...], next_steps: tuple[str, ...], concepts: tuple[str, ...],
     files: tuple[str, ...], session_id: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Store TEXT as a note, a belief (--kind knowledge) or a summary.
+    """Store TEXT as a note; with --type constraint, as a rule that agents are told.
 
-    TEXT of - reads standard input. Private spans and secrets are removed before it is stored.
+    --kind knowledge stores a belief, --kind summary what a session came to. TEXT of - reads
+    standard input. Private spans and secrets are removed before it is stored.
     """
     if private_sessions.private_environment(os.environ):
         variable = private_sessions.PRIVATE_VARIABLE

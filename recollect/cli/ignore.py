@@ -11,7 +11,7 @@ from recollect.cli.groups import Group
 from recollect.cli.options import json_option
 from recollect.cli.output import print_json
 from recollect.cli.settings import write_setting
-from recollect.core import keepout_rules, path_patterns, projects, settings
+from recollect.core import keepout_rules, projects, settings
 from recollect.core.errors import BadInput, NotFound
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -121,7 +121,7 @@ def _entry(what: tuple[str, ...], here: bool, tool: str | None, known: Sequence[
         entry = f"tool:{tool.removeprefix('tool:')}"
     elif here:
         place = projects.locate(os.getcwd())
-        entry = f"project:{place.root or path_patterns.canonical(os.getcwd())}"
+        entry = f"project:{place.root or keepout_rules.canonical(os.getcwd())}"
     else:
         entry = _rule_named(what[0], known)
     if problem := keepout_rules.fault_in_rules([entry]):
@@ -139,7 +139,7 @@ def _rule_named(what: str, known: Sequence[str]) -> str:
     except ValueError as error:
         raise BadInput(str(error)) from None
     path = os.path.abspath(os.path.expanduser(name))
-    project = f"project:{path_patterns.canonical(path)}"
+    project = f"project:{keepout_rules.canonical(path)}"
     for entry in () if kind else (project, f"file:{path}", f"file:{name}"):
         if entry in known:
             return entry

@@ -5,7 +5,10 @@ import time
 import click
 
 from recollect.cli.options import limit_option
+from recollect.cli.output import filled
 from recollect.core import settings
+
+INDENT = 4  # of the second line of an entry that does not fit the terminal
 
 
 @click.command()
@@ -17,11 +20,11 @@ def command(limit: int, follow: bool) -> int:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             for line in file.readlines()[-limit:]:
-                click.echo(line, nl=False)
+                click.echo(filled(line.rstrip("\n"), hang=INDENT))
             while follow:
                 line = file.readline()
                 if line:
-                    click.echo(line, nl=False)
+                    click.echo(filled(line.rstrip("\n"), hang=INDENT))
                 else:
                     time.sleep(0.3)
     except FileNotFoundError:

@@ -23,8 +23,9 @@ def command(dry_run: bool, rebuild: bool, as_json: bool) -> int:
     The setting `retention` says how long each kind is kept. What goes can be brought back for as
     long as the archive is kept.
 
-    With --rebuild nothing is shortened or deleted. The index of words is made anew from the
-    memories, and the index of work (files, commands, commits, branches) from the events.
+    With --rebuild nothing is shortened or deleted. The index of words and the counts of memories
+    are made anew from the memories, and the index of work (files, commands, commits, branches) from
+    the events.
     """
     if dry_run and rebuild:
         raise click.UsageError("--rebuild changes no memory: there is nothing to preview")

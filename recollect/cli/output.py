@@ -116,8 +116,9 @@ def text_width() -> int:
     return max(40, min(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, 120))
 
 
-def filled(text: str, indent: int = 0) -> str:
-    """On a terminal, lines that fit it, broken at blanks only; from the second on indented."""
+def filled(text: str, indent: int = 0, hang: int = 0) -> str:
+    """On a terminal, lines that fit it, broken at blanks only; from the second on indented, and
+    by `hang` more."""
     import sys
     import textwrap
 
@@ -125,7 +126,7 @@ def filled(text: str, indent: int = 0) -> str:
         return text
     body = text.lstrip("\n")
     lines = textwrap.wrap(
-        " " * indent + body, text_width(), subsequent_indent=" " * indent,
+        " " * indent + body, text_width(), subsequent_indent=" " * (indent + hang),
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
     return "\n" * (len(text) - len(body)) + "\n".join(lines)[indent:]

@@ -10,6 +10,7 @@ from recollect.client import Client
 from recollect.core.kinds import TYPES
 
 KEYS = "k keep, d drop, c correct, s skip, q quit"
+BOTH = "b both hold, "  # of a dispute
 GROUPS = ("constraint", "decision", "rejected", "heuristic")
 
 
@@ -20,7 +21,8 @@ def command(project: str, as_json: bool) -> int:
     """Decide about beliefs that wait: proposed, or in dispute with another one.
 
     A proposed belief is told to no agent until you keep it. Of a dispute the newer belief is told,
-    marked as disputed; the one that you keep ends the other. Every decision can be undone.
+    marked as disputed; the one that you keep ends the other, or both hold. Every decision can be
+    undone.
     """
     client = daemon_client()
     found = client.get("/api/beliefs", project=project_path(project), show="waiting")["items"]
@@ -31,12 +33,20 @@ def command(project: str, as_json: bool) -> int:
         click.echo("Nothing waits for a decision.")
         return 0
     decided, names = 0, _project_names(client)
+    settled: set[str] = set()  # disputes of which both sides hold
     for number, one in enumerate(found, 1):
+        if _dispute(one) in settled:
+            continue
         where = names.get(one["namespace"], "everywhere")
         _print_belief(one, label=f"{number} of {len(found)}:", project=where)
-        key = _key()
+        key = _key(disputed=one["state"] == "disputed")
         if key == "q":
             break
+        if key == "b":
+            settled.add(_dispute(one))
+            decided += sum(_dispute(other) == _dispute(one) for other in found)
+            client.ask("POST", f"/api/beliefs/{one['record_id']}/keep", {"both": True})
+            continue
         decided += _decide(client, one, key)
     click.echo(f"{many(decided, 'decision')}, {len(found) - decided} left.")
     if decided:
@@ -44,10 +54,16 @@ def command(project: str, as_json: bool) -> int:
     return 0
 
 
-def _key() -> str:
+def _dispute(one: dict[str, Any]) -> str:
+    """What the sides of a dispute share: the id of the newest; empty without a dispute."""
+    return (one["ended_by"] or one["record_id"]) if one["state"] == "disputed" else ""
+
+
+def _key(*, disputed: bool) -> str:
     while True:
-        key: str = click.prompt(f"  [{KEYS}]", default="s", show_default=False)
-        if (chosen := key.strip().lower()[:1]) in "kdcsq":
+        keys = BOTH * disputed + KEYS
+        key: str = click.prompt(f"  [{keys}]", default="s", show_default=False)
+        if (chosen := key.strip().lower()[:1]) in "kdcsq" + "b" * disputed:
             return chosen
         click.echo("  One letter is enough.")
 
@@ -82,7 +98,8 @@ def rules(project: str, as_json: bool) -> None:
         for one in some:
             _print_belief(one, indent=2, project=names.get(one["namespace"], ""))
     if not found:
-        click.echo("Nothing is held about this project yet. Store a rule: recollect add --help")
+        click.echo("Nothing is held about this project yet. Store a rule, for example:")
+        click.echo('  recollect add --type constraint "Use uv, never pip"')
 
 
 def _project_names(client: Client) -> dict[str, str]:

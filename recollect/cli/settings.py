@@ -9,8 +9,8 @@ from click.shell_completion import CompletionItem
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option
 from recollect.cli.output import print_json, print_text, text_width
-from recollect.core import oslayer, safe_files, settings
-from recollect.core.errors import BadInput, BadSetting, CannotWrite
+from recollect.core import settings
+from recollect.core.errors import BadInput, BadSetting
 from recollect.core.one_line import one_line
 
 HEAD_CHARS = 34  # of a name and its value, in the short list
@@ -129,25 +129,8 @@ def _write(name: str, value: str | None, *, as_json: bool) -> None:
 
 def write_setting(name: str, value: Any) -> tuple[Any, str]:
     """Put a value, or with None the default, into the file; returns the value and the file."""
-    try:
-        wanted = None if value is None else settings.checked(name, value)
-    except BadSetting as error:
-        raise BadInput(str(error), hint=error.hint) from error
     path = settings.file_path(os.environ)
-    try:
-        oslayer.private_directory(os.path.dirname(path))
-        try:
-            before = safe_files.read_whole(path, settings.FILE_BYTES).decode()
-        except FileNotFoundError:
-            before = ""
-        # Never 0 bytes: that is how a lost file looks, and doctor warns about it.
-        after = settings.written(before, name, wanted) or "# Every setting is at its default.\n"
-        oslayer.replace_file(path, after.encode())
-    except UnicodeDecodeError as error:
-        raise CannotWrite(f"{path} is not UTF-8 text", hint=f"Correct {path}.") from error
-    except OSError as error:
-        raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error
-    return wanted, path
+    return settings.write(path, name, value), path
 
 
 def _shown(value: object) -> str:

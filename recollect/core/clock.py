@@ -24,17 +24,6 @@ class Clock(Protocol):
         """Names this boot, so that monotonic times of two boots are never compared."""
 
 
-class SystemClock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def mono_ns(self) -> int:
-        return mono_ns()
-
-    def boot_id(self) -> str:
-        return system_boot_id()
-
-
 class ManualClock:
     """A clock that moves only when told, for tests and simulated years."""
 
@@ -79,6 +68,14 @@ def system_boot_id() -> str:
         # macOS and Windows have no such file; the boot time in seconds names the boot well enough.
         boot_ns = time.time_ns() - mono_ns()
         return f"boot-{round(boot_ns / 1e9 / 60)}"
+
+
+class SystemClock:
+    mono_ns = staticmethod(mono_ns)
+    boot_id = staticmethod(system_boot_id)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
 
 
 def to_micros(moment: datetime) -> int:

@@ -35,13 +35,15 @@ RUN = "run_"
 
 def new_ulid(now_ms: int | None = None) -> str:
     """A fresh ULID; ids of one millisecond are in no particular order."""
-    if now_ms is None:
-        now_ms = time.time_ns() // 1_000_000
-    return _encode((now_ms & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big"))
+    return new_id("", now_ms)
 
 
 def new_id(prefix: str, now_ms: int | None = None) -> str:
-    return prefix + new_ulid(now_ms)
+    """A fresh ULID after a prefix that tells the kind."""
+    if now_ms is None:
+        now_ms = time.time_ns() // 1_000_000
+    value = (now_ms & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
+    return prefix + _encode(value)
 
 
 def short_id(record_id: str) -> str:

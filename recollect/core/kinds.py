@@ -75,7 +75,7 @@ class Kind:
 TYPES: dict[str, Type] = {
     one.name: one
     for one in (
-        Type("constraint", "Constraint", "Constraints", importance=8, importance_by_hand=9,
+        Type("constraint", "Rule", "Rules", importance=8, importance_by_hand=9,
              start_weight=1.3, users_words_only=True, is_rule=True),
         Type("decision", "Decision", "Decisions", importance=7, importance_by_hand=8,
              start_weight=1.25, is_lesson=True),

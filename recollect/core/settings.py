@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from recollect.core import keepout_rules, oslayer, safe_files, store_key
 from recollect.core.addresses import wrong_with, wrong_with_store
-from recollect.core.errors import BadSetting
+from recollect.core.errors import BadInput, BadSetting, CannotWrite
 from recollect.core.kinds import KINDS
 
 FILE_BYTES = 1 << 20
@@ -362,6 +362,29 @@ def written(text: str, name: str, value: Any) -> str:
     else:
         document[name] = list(value) if isinstance(value, tuple) else value
     return tomlkit.dumps(document)
+
+
+def write(path: str, name: str, value: Any) -> Any:
+    """Put a value, or with None the default, into the file; returns the value as it was stored.
+    BadInput when it does not fit."""
+    try:
+        wanted = None if value is None else checked(name, value)
+    except BadSetting as error:
+        raise BadInput(str(error), field=name, hint=error.hint) from error
+    try:
+        oslayer.private_directory(os.path.dirname(path))
+        try:
+            before = safe_files.read_whole(path, FILE_BYTES).decode()
+        except FileNotFoundError:
+            before = ""
+        # Never 0 bytes: that is how a lost file looks, and doctor warns about it.
+        after = written(before, name, wanted) or "# Every setting is at its default.\n"
+        oslayer.replace_file(path, after.encode())
+    except UnicodeDecodeError as error:
+        raise CannotWrite(f"{path} is not UTF-8 text", hint=f"Correct {path}.") from error
+    except OSError as error:
+        raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error
+    return wanted
 
 
 def _located(name: str, value: Any, hint: str) -> Any:

@@ -176,6 +176,11 @@ class Notes:
     turn_by_words: float = entry(0.7, 0, 1, "the same where there are no vectors")
     past: float = entry(0.15, 0, 1, "a line for a question about the past")
     near: float = entry(0.55, 0, 1, "a cosine that is enough by itself while an index is filled")
+    most: int = entry(2, 1, 10, "most memories that a prompt is told")
+    most_past: int = entry(8, 1, 30, "most memories for a question about the past")
+    alike: float = entry(0.7, 0, 1, "share of words that two titles of one memory have in common")
+    alike_words: int = entry(3, 1, 10, "fewest words of a title, for that share to mean something")
+    restated: float = entry(0.6, 0, 1, "share of a memory's words that rules told before it say")
 
 
 @dataclass(frozen=True)
@@ -196,6 +201,13 @@ class NoteMaking:
     good_item: float = entry(0.35, 0, 1, "the same from a list, which holds details")
     title_chars: int = entry(160, 40, 200, "length of a title")
     body_chars: int = entry(420, 100, 2000, "length of the body, which a brief may show")
+    last_answer: int = entry(160, 0, 1000, "a shorter last answer leaves room for earlier ones")
+    answers_back: int = entry(6, 1, 20, "so many answers of a turn are then looked at")
+    sentences: int = entry(60, 10, 200, "most sentences of an answer that are ranked")
+    rows: int = entry(20, 0, 100, "most rows of its tables that are ranked")
+    hopeless: float = entry(0.1, 0, 1, "below this without meaning, no meaning is asked for")
+    request_news: float = entry(0.6, 0, 1, "share of its words in the title that makes it no news")
+    code_line: int = entry(16, 1, 80, "characters of a line of code that is not found by chance")
     detail_chars: int = entry(3_000, 0, 8000, "length of the rest, which only a reader sees")
     request_chars: int = entry(140, 40, 400, "length of what was asked for")
     prompt_chars: int = entry(800, 0, 8000, "a longer prompt is a document, not remarks")
@@ -219,6 +231,26 @@ class NoteMaking:
     leads_to: int = entry(2, 1, 10, "turns until something that was found leads to an edit")
     followed_up: int = entry(3, 1, 10, "turns until something that was found is mended")
     choice_chars: int = entry(60, 0, 400, "a prompt that only says yes, or which one")
+
+
+@dataclass(frozen=True)
+class Statements:
+    """When the rules hold or propose what a prompt states; probabilities are those of
+    `extract/rules/sentence_kind.py` (beliefs.md)."""
+
+    held: float = entry(0.97, 0, 1, "a sentence without a cue is held from here on")
+    held_by_cue: float = entry(0.75, 0, 1, "a sentence with a cue is held from here on")
+    held_by_plain_cue: float = entry(0.2, 0, 1, "a sentence whose cue is unmistakable is held")
+    proposed: float = entry(0.6, 0, 1, "a sentence without a cue is proposed from here on")
+    requested: float = entry(
+        0.9, 0, 1, "the same for one with the form of a request: most are tasks"
+    )
+    hardly: float = entry(0.08, 0, 1, "below this a cue alone does not make a proposal")
+    most: int = entry(8, 1, 50, "statements of one turn; more is a document, not a prompt")
+    planned: int = entry(3, 0, 20, "most decisions of an approved plan")
+    document_chars: int = entry(900, 100, 10_000, "a longer prompt is a document with own words")
+    document_lines: int = entry(8, 2, 100, "a prompt with as many line ends is one, too")
+    own_sentences: int = entry(2, 0, 10, "sentences at its beginning that are the user's own")
 
 
 @dataclass(frozen=True)
@@ -257,17 +289,17 @@ class Endings:
     named: float = entry(8.0, 0, 20, "the newer one names it as what no longer holds; set by hand")
     none: float = entry(5.2, -5, 20, "none of the older ones is meant")
     none_of_many: float = entry(0.5, 0, 5, "the same, for each time e as many candidates")
-    clear: float = entry(0.8, 0, 1, "the share of certainty with which an older one ends")
-    doubt_end: float = entry(0.15, 0, 1, "the share with which one that ends something disputes")
-    doubt: float = entry(0.2, 0, 1, "the share with which a statement disputes an older one")
-    doubt_of_many: float = entry(0.05, 0, 1, "what is added for each time e as many candidates")
-    unsure: float = entry(0.2, 0, 1, "the same where the newer one is only proposed")
-    unread: float = entry(0.25, 0, 1, "the same where the rules could not read one of both")
-    vetoed: float = entry(0.4, 0, 1, "the same where something speaks against the newer one")
-    stated: float = entry(0.25, 0, 1, "how likely such a prompt must be a statement by itself")
-    changes: float = entry(0.5, 0, 1, "how likely one must tell of a change to count as one")
-    read_as_end: float = entry(0.9, 0, 1, "the same of one that the rules read as an end; by hand")
-    plain: float = entry(0.85, 0, 1, "the share with which one that does not disputes")
+    clear: float = entry(0.8, 0, 1, "certainty that ends an older belief")
+    doubt: float = entry(0.2, 0, 1, "certainty with which a held statement disputes an older one")
+    doubt_end: float = entry(0.15, 0, 1, "certainty with which one that ends something disputes")
+    doubt_of_many: float = entry(0.05, 0, 1, "added to these for each time e as many candidates")
+    unsure: float = entry(0.2, 0, 1, "certainty with which a proposed statement disputes")
+    unread: float = entry(0.25, 0, 1, "certainty to dispute where the rules could not read one")
+    vetoed: float = entry(0.4, 0, 1, "certainty to dispute where a veto is against the newer one")
+    plain: float = entry(0.85, 0, 1, "certainty to dispute where the newer one tells of no change")
+    changes: float = entry(0.5, 0, 1, "probability from which a statement tells of a change")
+    read_as_end: float = entry(0.9, 0, 1, "that probability where the rules read an end; by hand")
+    stated: float = entry(0.25, 0, 1, "probability from which an unread prompt states something")
 
 
 SEARCH = SearchWeights()
@@ -281,6 +313,7 @@ WORK_FILES = WorkFiles()
 SPEAKING = Speaking()
 NOTES = Notes()
 NOTE_MAKING = NoteMaking()
+STATEMENTS = Statements()
 HINTS = HintThresholds()
 AS_IT_IS = CosineScale()
 MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
@@ -298,6 +331,7 @@ GROUPS = {
     "speaking": SPEAKING,
     "notes": NOTES,
     "making notes": NOTE_MAKING,
+    "statements": STATEMENTS,
     "hints": HINTS,
     "endings": ENDINGS,
     "cosines of use-multilingual-v3": MULTILINGUAL,

@@ -27,7 +27,7 @@ from recollect.extract.visible_store import visible_store
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
-from recollect.ingest.origins import Namespaces
+from recollect.ingest.origins import McpClients, Namespaces
 from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
@@ -38,7 +38,6 @@ from recollect.portable.backups import Backups
 from recollect.server.door_watch import DoorWatch
 from recollect.server.hook_socket import HookServer
 from recollect.server.live import Live, News
-from recollect.service.mcp_clients import McpClients
 from recollect.store import open_store
 from recollect.work.cache import WorkCache
 

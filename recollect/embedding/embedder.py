@@ -45,10 +45,7 @@ class Embedder:
         self.timeout = timeout
         self._lock = threading.Lock()
         self._loaded: _Model | None = None
-
-    @property
-    def ready(self) -> bool:
-        return self._loaded is not None
+        self.ready = False  # whether it is loaded
 
     @cached_property
     def model(self) -> str:
@@ -86,13 +83,14 @@ class Embedder:
         except ModelUnavailable:
             raise
         except Exception as error:  # whatever a text makes the libraries raise
-            self._loaded = None
+            self._loaded, self.ready = None, False
             raise ModelUnavailable(f"the model failed: {error}") from error
 
     def _session(self) -> "_Model":
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._open()
+                self.ready = True
             return self._loaded
 
     def _open(self) -> "_Model":

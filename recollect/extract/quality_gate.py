@@ -23,7 +23,7 @@ from recollect.extract.interface import (
     ProcedureClaim,
     RelationClaim,
 )
-from recollect.extract.normalised_text import content_hash, content_words, names
+from recollect.extract.normalised_text import content_words, hash_of_words, names
 
 MOST_PER_BATCH = 60
 MOST_PER_TURN = 4
@@ -76,6 +76,8 @@ _BOILERPLATE = re.compile(
     re.IGNORECASE,
 )
 
+REDACTED = "[REDACTED"
+
 FindByHash = Callable[[str], Record | None]
 Refused = Callable[[str], bool]
 
@@ -121,6 +123,8 @@ def fault(record: Record) -> str:
         return "empty"
     if _BOILERPLATE.search(title):
         return "boilerplate"
+    if record.state == "proposed" and REDACTED in whole:
+        return "redacted"  # nobody can decide about what is not there
     words = content_words(whole)
     # The summary of a session may name no more than the file that was edited.
     fewest = FEWEST_WORDS - (record.traits.is_belief and record.author == "user")
@@ -138,7 +142,7 @@ def _instructs(record: Record) -> bool:
 
 
 def hash_of(record: Record) -> str:
-    return record.content_hash or content_hash(record.title, record.summary)
+    return record.content_hash or hash_of_words(record.title, record.summary)
 
 
 def filter_claims(

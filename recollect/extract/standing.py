@@ -18,6 +18,7 @@ from typing import Any
 
 from recollect.core import safe_files
 from recollect.core.text_words import words
+from recollect.core.tuning import STATEMENTS
 from recollect.core.vector_bytes import DIMENSIONS
 from recollect.extract.rules.prose import sentences
 
@@ -29,7 +30,6 @@ WORDS_FILE = os.path.join(os.path.dirname(__file__), "standing_words.txt")
 _WEIGHT_BYTES = 4 * (DIMENSIONS + BUCKETS + NUMBERS + 1)
 _WORDS_BYTES = 1 << 16
 _READ = 400  # characters of a sentence
-_LONG = 900  # a longer prompt is a document with a few own words at its beginning and end
 
 _DOCUMENT = re.compile(r"^\s*+implement the following plan|^\s*+#{1,3} |\n#{1,3} \S", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W\d_]++(?:'[^\W\d_]++)*+|\d[\d.,:]*+|[?!？！:\"“”`…]|[./@_#-]++")
@@ -74,7 +74,7 @@ def own_sentences(text: str) -> list[str]:
     found = list(sentences(text))
     if _DOCUMENT.search(text[:4000]):
         return found[:1]
-    if len(text) > _LONG:
+    if len(text) > STATEMENTS.document_chars:
         return found[:2] + found[2:][-1:]
     return found if len(found) <= 8 else found[:5] + found[-3:]
 

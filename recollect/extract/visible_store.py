@@ -61,6 +61,9 @@ class _Records(_View):
         page: Page[Record] = self._whole.page(*args, **kwargs)
         return Page(tuple(self._visible(page.items)), page.next)
 
+    def beliefs(self, *args: Any, **kwargs: Any) -> list[Record]:
+        return self._visible(self._whole.beliefs(*args, **kwargs))
+
     def search(self, *args: Any, **kwargs: Any) -> list[Hit]:
         return [
             Hit(told, hit.score, hit.by)

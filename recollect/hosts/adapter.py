@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-import msgspec
-
 from recollect.capture.foreign import strip_foreign
 from recollect.core.values import JsonBody, MessageBody, TextBody, encode
 from recollect.hosts import tools
@@ -94,6 +92,7 @@ class Adapter:
     session_fields: ClassVar[tuple[str, ...]] = ("session_id", "sessionId", "sessionID")
     root_fields: ClassVar[tuple[str, ...]] = ("cwd",)  # each a path or a list of paths
     injects_prompt: ClassVar[bool] = True
+    prints_text: ClassVar[bool] = False  # its answer is the context and nothing else, not JSON
     # Hosts whose hook files this one runs too, the variables and fields without which it is not
     # asked whether it sent a payload of theirs, and how sure its `sent` is (see hooks.guests).
     runs_hooks_of: ClassVar[tuple[str, ...]] = ()
@@ -137,15 +136,21 @@ class Adapter:
         message is for the user; a host that cannot show one does not get it."""
         for name in self.answered:
             if event_key(name) == event_key(event):
-                written = self.written(name, plain_text(context))
-                if not (written and message and self.facts.shows_message):
-                    return written
-                return encode({**msgspec.json.decode(written), "systemMessage": message})
+                context = plain_text(context)
+                if self.prints_text:
+                    return context.encode()
+                output = self.output(name, context)
+                if output and message and self.facts.shows_message:
+                    output["systemMessage"] = message
+                return encode(output) if output else b""
         return b""
 
-    def written(self, event: str, context: str) -> bytes:
-        """The context as the host reads it; plain text unless a host wants more."""
-        return context.encode()
+    def output(self, event: str, context: str) -> Data:
+        """The context as the host reads it: the one answer that Claude, Codex, Gemini and Qwen
+        read; any other key breaks Codex."""
+        if not context:
+            return {}
+        return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
 
     def final_answer(self, transcript: bytes) -> str:
         """The last answer in (the end of) the host's transcript; empty when it is not known."""

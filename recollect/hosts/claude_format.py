@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from recollect.core.values import JsonBody, encode
+from recollect.core.values import JsonBody
 from recollect.hosts.adapter import Adapter, Reading, said, tool_draft
 from recollect.hosts.payloads import Capture, EventDraft
 from recollect.hosts.reading import fit, prose, word
@@ -25,13 +25,6 @@ class ClaudeFormat(Adapter):
         "postcompact": "on_compacted",
         "subagentstop": "on_subagent",
     }
-
-    def written(self, event: str, context: str) -> bytes:
-        """The one answer that Claude, Codex, Gemini and Qwen read; any other key breaks Codex."""
-        if not context:
-            return b""
-        output = {"hookEventName": event, "additionalContext": context}
-        return encode({"hookSpecificOutput": output})
 
     def on_compacted(self, reading: Reading) -> Capture:
         """The summary that replaced the conversation: a note, for the turns are stored already."""

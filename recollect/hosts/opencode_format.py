@@ -16,6 +16,7 @@ from recollect.hosts.reading import Data, pick, prose, section, word
 
 class OpenCodeFormat(Adapter):
     answered = ("session.created", "session.resumed", "chat.message")
+    prints_text = True
     # `worktree` comes last: outside a repository it is "/".
     root_fields = ("directory", "info_directory", "worktree")
     routes: ClassVar[Mapping[str, str]] = {

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.core import keepout_rules, path_patterns, private_sessions, settings
+from recollect.core import keepout_rules, private_sessions, settings
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadSetting
 from recollect.core.keepout_rules import DirectoryRules, KeepOutRules, ProjectRulesReader
@@ -144,7 +144,7 @@ class KeepOut:
     def _tool(self, name: str, data: object, cwd: str) -> str:
         if name and self.rules().tool(name):
             return TOOL
-        files: Sequence[path_patterns.Pattern] = (
+        files: Sequence[keepout_rules.Pattern] = (
             self.rules_for(cwd).files if cwd else self.rules().files
         )
-        return FILE if files and path_patterns.matching_file_pattern(files, cwd, data) else ""
+        return FILE if files and keepout_rules.matching_file_pattern(files, cwd, data) else ""

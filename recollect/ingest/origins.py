@@ -1,11 +1,12 @@
 """Where events come from: their project and namespace, and their session.
 
-In: paths from payloads, or as a user names them; hosts, keys of events. Out: the namespace of a
-directory's project (the actor's global one for what is no project) and the end of a transcript, in
-time; the session of an event whose host names none, which start, end or firing of a hook is a
-repeat, and whether a host runs in a loop. While a disk hangs, such as the mount of a server that is
-down, a directory is taken for what it was the last time. One that was never seen is taken for a
-project of its own, so that nothing of it gets into other projects.
+In: paths from payloads, or as a user names them; hosts, keys of events, proxies of agents. Out: the
+namespace of a directory's project (the actor's global one for what is no project) and the end of a
+transcript, in time; the session of an event whose host names none, which start, end or firing of a
+hook is a repeat, whether a host runs in a loop, and in which projects agents have our tools. While
+a disk hangs, such as the mount of a server that is down, a directory is taken for what it was the
+last time. One that was never seen is taken for a project of its own, so that nothing of it gets
+into other projects.
 """
 
 import os
@@ -13,15 +14,16 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from recollect import privacy
-from recollect.core import ids, projects, safe_files
+from recollect.core import ids, oslayer, projects, safe_files
 from recollect.core.bounded_wait import BoundedThreads, Late
 from recollect.core.clock import Clock
 from recollect.core.projects import ProjectPlace
+from recollect.core.tuning import HINTS
 from recollect.store.interface import Store
 
 T = TypeVar("T")
@@ -238,3 +240,54 @@ class Namespaces:
             if shown == directory and "[REDACTED" not in directory:
                 place = self._disk.locate(directory)
         return place, shown
+
+
+MOST_PROXIES = 256
+
+
+@dataclass(frozen=True)
+class _Proxy:
+    cwd: str
+    namespace: str
+    last: datetime  # when it was last known to live
+
+
+class McpClients:
+    """In which projects agents have our tools: the MCP proxies, by the project they work in. Each
+    sends its process id and working directory with each request. Kept in memory: after a restart
+    of the daemon a proxy is known again from its next request on."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        namespace_of: Callable[[str], str],
+        alive: Callable[[int], bool] = oslayer.exists,
+    ) -> None:
+        self._clock = clock
+        self._namespace_of = namespace_of
+        self._alive = alive
+        self._lock = threading.Lock()
+        self._proxies: dict[int, _Proxy] = {}
+
+    def seen(self, pid: int, cwd: str) -> None:
+        """A proxy for an agent that works there asked something."""
+        known = self._proxies.get(pid)
+        if known is not None and known.cwd == cwd:
+            return
+        proxy = _Proxy(cwd, self._namespace_of(cwd), self._clock.now())
+        with self._lock:
+            self._proxies[pid] = proxy
+            while len(self._proxies) > MOST_PROXIES:
+                del self._proxies[next(iter(self._proxies))]
+
+    def present(self, namespace: str) -> bool:
+        """Whether the agents of a project have our tools. A proxy that ended lately counts: some
+        agents start theirs only after the first prompt of a session (OpenCode, Copilot)."""
+        now = self._clock.now()
+        with self._lock:
+            for pid, proxy in [*self._proxies.items()]:
+                if self._alive(pid):
+                    self._proxies[pid] = replace(proxy, last=now)
+                elif now - proxy.last > timedelta(hours=HINTS.tools_hours):
+                    del self._proxies[pid]
+            return any(one.namespace == namespace for one in self._proxies.values())

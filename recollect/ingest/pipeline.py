@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -20,11 +20,11 @@ from recollect import __version__, privacy
 from recollect.capture import frames
 from recollect.capture.frames import Frame
 from recollect.core import errors, ids, projects, values
-from recollect.core.clock import Clock
+from recollect.core.clock import Clock, from_micros
 from recollect.core.projects import ProjectPlace
 from recollect.core.values import Arrival, Event, EventSource, SessionStatus, StoredEvent
 from recollect.hosts import hooks
-from recollect.hosts.payloads import Capture, EventDraft, Payload, Wants
+from recollect.hosts.payloads import Capture, EventDraft, Payload
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.origins import (
@@ -46,6 +46,7 @@ _PROMPT_FILE = 4 << 20  # read whole by hosts whose file is one JSON document
 _TRANSCRIPT_WAIT_S = 0.3
 _TRANSCRIPT_LOOK_S = 0.02
 _PROMPTS_SEARCHED = 20
+_LAST_NS = 253_402_300_800 * 10**9  # the end of the year 9999
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,6 @@ class Recalled:
     records: tuple[str, ...] = ()
     latency_us: int = 0
     receipt_id: str | None = None
-
-    @property
-    def message(self) -> str:
-        """One line for the user, where memory spoke."""
-        if not self.context:
-            return ""
-        count = len(self.records)
-        what = "a hint" if not count else "1 note" if count == 1 else f"{count} notes"
-        return f"Recollect: {what} (recollect why)"
 
 
 @dataclass(frozen=True)
@@ -252,7 +244,9 @@ class Pipeline:
             file = self._disk.end_of(os.path.expanduser(captured.prompt_file), _PROMPT_FILE)
             captured = hooks.prompted_from_file(captured, file or b"")
         named = privacy.scrub(captured.session_id or "").text[:256] or None
-        happened = captured.happened_at or _wall(frame.wall_ns)
+        # A clock beyond all valid dates says nothing.
+        sent = from_micros(frame.wall_ns // 1000 if frame.wall_ns < _LAST_NS else 0)
+        happened = captured.happened_at or sent
         if self.keep_out is not None:
             refusal = self.keep_out.refusal_of(captured, named, happened)
             if refusal is not None:
@@ -409,9 +403,16 @@ class Pipeline:
         captured = taken.captured
         recalled = Recalled()
         if captured.wants is not None and (fresh or not captured.drafts):
+            # What was asked or what a tool ran, as it was stored: without secrets.
+            body, text = fresh[0].event.body if fresh else None, ""
+            if isinstance(body, values.TextBody) and captured.wants == "prompt":
+                text = body.content
+            elif isinstance(body, values.JsonBody) and captured.wants == "tool":
+                command = body.data.get("command") if isinstance(body.data, dict) else None
+                text = command if isinstance(command, str) else ""
             question = RecallQuestion(
                 trigger=captured.wants,
-                text=_stored_text(fresh, captured.wants) or privacy.scrub(captured.query).text,
+                text=text or privacy.scrub(captured.query).text,
                 namespaces=(taken.namespace, projects.namespace(self._actor)),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
@@ -421,7 +422,11 @@ class Pipeline:
                 person=self._actor,
             )
             recalled = self.recall(question)
-        message = recalled.message if self._visible_line else ""
+        message = ""
+        if recalled.context and self._visible_line:  # one line for the user, where memory spoke
+            count = len(recalled.records)
+            what = "a hint" if not count else "1 note" if count == 1 else f"{count} notes"
+            message = f"Recollect: {what} (recollect why)"
         return hooks.answer(captured, recalled.context, message)
 
     # --- the API ---
@@ -528,16 +533,6 @@ def _check_size(event: Event) -> None:
         )
 
 
-def _stored_text(fresh: Sequence[Arrival], wants: Wants) -> str:
-    """What was asked or what a tool ran, as it was stored: without secrets."""
-    body = fresh[0].event.body if fresh else None
-    if isinstance(body, values.TextBody) and wants == "prompt":
-        return body.content
-    data = body.data if isinstance(body, values.JsonBody) and wants == "tool" else None
-    command = data.get("command") if isinstance(data, dict) else None
-    return command if isinstance(command, str) else ""
-
-
 def _payload(frame: Frame) -> Payload:
     text = partial(str, encoding="utf-8", errors="replace")
     host, event = (*map(text, frame.argv[:2]), "", "")[:2]
@@ -551,10 +546,3 @@ def _payload(frame: Frame) -> Payload:
         stdin=frame.stdin,
         truncated=bool(frame.flags & (frames.TRUNCATED | frames.LATE)),
     )
-
-
-def _wall(wall_ns: int) -> datetime:
-    try:
-        return datetime.fromtimestamp(wall_ns / 1e9, UTC)
-    except (OverflowError, ValueError, OSError):
-        return datetime.fromtimestamp(0, UTC)  # a clock beyond all valid dates

@@ -29,7 +29,7 @@ from recollect.inject.speaking import (
     weight_of_prompt,
 )
 from recollect.inject.start import names_file, start
-from recollect.retrieve.find import find
+from recollect.retrieve.engine import find
 from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import intent
 from recollect.work.cache import WorkCache
@@ -75,7 +75,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     text, namespaces = question.text, question.namespaces
     draft.notes["intent"] = intent(text)
     if sources.rules is not None:
-        rules = sources.rules.for_prompt(namespaces, text)
+        rules = sources.rules.about(namespaces, text, command=False)
         draft.lines += [one for one in rules if one.why.startswith(NAMED) or not names_file(one)]
     limit = DEEP_CANDIDATES if draft.about_past else CANDIDATES
     if not sources.index_cache.ready(namespaces):
@@ -83,9 +83,10 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         _early(sources, draft)
         return
     now = sources.clock.now()
-    epochs = (sources.index_cache.epoch, sources.graphs.version(namespaces))
+    graphs = tuple(sources.store.graph.changes(one).version for one in namespaces)
+    state = (sources.index_cache.epoch, graphs)
     found = sources.results.get(
-        (text, namespaces, epochs, limit, to_micros(now) // _MINUTE_US),
+        (text, namespaces, state, limit, to_micros(now) // _MINUTE_US),
         lambda: find(
             sources.engine,
             sources.graphs,
@@ -166,20 +167,30 @@ def rules_for_command(sources: Sources, question: RecallQuestion) -> list[BriefL
     """The rules and procedures about what a command does, and nothing else."""
     if sources.rules is None or not sources.settings.prompt_tokens:
         return []
-    return sources.rules.for_command(question.namespaces, question.text)
+    return sources.rules.about(question.namespaces, question.text, command=True)
 
 
 def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> None:
+    """Preferences that a prompt is about, and what the graph knows of what it names or says."""
     graphs, text, namespaces = sources.graphs, draft.question.text, draft.question.namespaces
     named = [words for walk in walks for words in walk.named.values()]
     if named:
         draft.notes["named"] = named
     draft.rivals = [rival for walk in walks for rival in walk.rivals]
     have = {line.id for line in draft.lines}
-    if draft.as_sections:  # no hook told them at the session's start
-        lines = [preference_line(one) for one in graphs.preferences(namespaces)]
-    else:
-        lines = asked_preferences(graphs, namespaces, text, by_likeness=draft.about_past)
+    lines, asked = [], content_stems(text)
+    for one in graphs.preferences(namespaces):
+        line = preference_line(one)
+        if not draft.as_sections:  # else no hook told them at the session's start: all of them
+            # A rule comes by what it is about or by the action (`inject/actions.py`); by two words
+            # in common only to those who ask on purpose.
+            about = content_stems(one.key.replace("_", " "))
+            if not about or not about <= asked:
+                whole = f"{one.category} {one.key} {one.value}".replace("_", " ").replace(".", " ")
+                if not draft.about_past or len(asked & content_stems(whole)) < 2:
+                    continue
+            line.why = "the prompt is about it"
+        lines.append(line)
     if walks:
         lines += facts(walks)
     steps = 1 if draft.notes["intent"] == "procedure" else 2
@@ -233,24 +244,6 @@ FURTHER = 8  # facts beyond the named things
 FURTHER_OVERLAP = 0.34
 LONG = 30  # telling words
 BY_WORDS = 0.5  # share of the prompt's telling words that a fact found by words must have
-
-
-def asked_preferences(
-    graphs: GraphCache, namespaces: Sequence[str], text: str, *, by_likeness: bool
-) -> list[BriefLine]:
-    """Of the preferences those that a prompt is about. A rule comes by what it is about or by the
-    action (`inject/actions.py`); by two words in common only to those who ask on purpose."""
-    asked = content_stems(text)
-    found = []
-    for one in graphs.preferences(namespaces):
-        about = content_stems(one.key.replace("_", " "))
-        whole = f"{one.category} {one.key} {one.value}"
-        shared = len(asked & content_stems(whole.replace("_", " ").replace(".", " ")))
-        if (about and about <= asked) or (by_likeness and shared >= 2):
-            line = preference_line(one)
-            line.why = "the prompt is about it"
-            found.append(line)
-    return found
 
 
 def facts(walks: Sequence[GraphWalk]) -> list[BriefLine]:

@@ -1,25 +1,39 @@
 """Second stage: leaves out lines that must not be told, however useful they are.
 
 In: a draft and what its session was told before. Out: the same lines, some with a reason against
-telling them.
+telling them. The user's verdicts on what was told (useful, wrong, never) are kept here, too.
 """
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import msgspec
 
+from recollect.core.errors import NotFound
 from recollect.core.ids import short_id
-from recollect.core.values import Preference, Record
+from recollect.core.values import Operation, Preference, Record
+from recollect.extract.tombstones import Tombstones
 from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft, Sources, plain
-from recollect.inject.feedback import FACTORS
 from recollect.inject.speaking import is_question
 from recollect.lifecycle.file_freshness import FreshnessChecker
 from recollect.privacy.sensitive import is_sensitive
 from recollect.retrieve.rank import STALE
+from recollect.store.interface import Store, details_of
 
 FORGOTTEN = "forgotten, with what was made of it"
 TOLD = "told earlier in this session"
 OVER = "says what no longer holds"
+SENSITIVE = "sensitive, and share_sensitive is off"
 WRONG = "you rated it, or another memory of its turn, as wrong"
+KEPT = 16_384  # judgements of whether a text is sensitive
+DETAIL_CHARS = 4_000  # of a memory, as far as an agent may come to read it
+
+
+# `none` is what an undo leaves where there was no verdict before.
+Verdict = Literal["useful", "wrong", "never", "none"]
+FACTORS = {"useful": 1.15, "never": 0.0}  # what a verdict does to a score
 
 
 class Judge:
@@ -28,7 +42,6 @@ class Judge:
         self._settings = sources.settings
         self._clock = sources.clock
         self._files = FreshnessChecker(sources.store)
-        self._consent = Consent()
         self._ended = sources.ended
         self._graphs = sources.graphs
 
@@ -91,7 +104,7 @@ class Judge:
             line.why_not = "expired"
         elif record.valid_until and record.valid_until <= now:
             line.why_not = "no longer holds"
-        elif not self._settings.share_sensitive and self._consent.needed(record):
+        elif not self._settings.share_sensitive and is_sensitive_memory(record):
             line.sensitive, line.why_not = True, SENSITIVE
 
     def _has_ended(self, line: BriefLine, draft: Draft) -> bool:
@@ -147,35 +160,23 @@ class Judge:
             draft.lines.sort(key=lambda line: -line.score if line.record is not None else -2.0)
 
 
-SENSITIVE = "sensitive, and share_sensitive is off"  # why something was left out
-KEPT = 16_384
-DETAIL_CHARS = 4_000
+_judged: dict[int, bool] = {}  # whether a text is sensitive, by its hash
 
 
-class Consent:
-    """Which memories are not for an agent to read without consent. If any part of one is sensitive,
-    it is left out whole, for the rest of a turn often says the same in other words. Judged when it
-    is about to be told and not when it is stored, so that what is stored already counts too. The
-    judgement is kept by the text's hash, for the same memories come up prompt after prompt."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, bool] = {}
-
-    def needed(self, record: Record) -> bool:
-        text = told(record)
-        mark = hash(text)
-        judged = self._known.get(mark)
-        if judged is None:
-            if len(self._known) >= KEPT:
-                self._known.clear()
-            judged = self._known[mark] = is_sensitive(text)
-        return judged
-
-
-def told(record: Record) -> str:
-    """All that a memory says, as far as an agent may come to read it."""
+def is_sensitive_memory(record: Record) -> bool:
+    """Whether an agent may read it only with consent. If any part of it is sensitive, it is left
+    out whole, for the rest of a turn often says the same in other words. Judged when it is about to
+    be told and not when it is stored, so that what is stored already counts too; the judgement is
+    kept, for the same memories come up prompt after prompt."""
     detail = record.detail[:DETAIL_CHARS]
-    return "\n".join((record.title, record.summary, detail, *record.facts))
+    text = "\n".join((record.title, record.summary, detail, *record.facts))
+    mark = hash(text)
+    judged = _judged.get(mark)
+    if judged is None:
+        if len(_judged) >= KEPT:
+            _judged.clear()
+        judged = _judged[mark] = is_sensitive(text)
+    return judged
 
 
 def _tell_rules_once(draft: Draft) -> None:
@@ -192,3 +193,108 @@ def _tell_rules_once(draft: Draft) -> None:
                 line.why_not = "told as a preference"
         elif same:
             wish.why_not = "told as a belief"
+
+
+# --- the user's verdicts --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """Memories that were rated wrong and are still as they were, and the events of their turns."""
+
+    records: frozenset[str]
+    events: frozenset[str]
+
+
+class Feedback:
+    """Verdicts on memories: entries in the operation log, which ranking and injection take into
+    account from then on."""
+
+    def __init__(self, store: Store, tombstones: Tombstones | None = None) -> None:
+        self._store = store
+        self.tombstones = tombstones or Tombstones(store)
+        self._known: dict[str, dict[str, Verdict]] = {}
+        self._doubts: dict[str, Doubts] = {}
+
+    def give(self, namespace: str, record_id: str, verdict: Verdict, actor: str) -> Operation:
+        """Note a verdict on a memory; the newest one counts. NotFound for an unknown memory.
+        What is never to be seen again is not extracted again either, until the verdict changes."""
+        found = self._store.records.get(namespace, [record_id])
+        if not found:
+            raise NotFound(f"there is no memory {record_id}")
+        before = self.of(namespace).get(record_id)
+        if verdict == "never":
+            self.tombstones.refuse(found[0], actor)
+        elif before == "never":
+            self.tombstones.lift(namespace, record_id, "verdict", actor)
+        detail = {
+            "record_id": record_id,
+            "verdict": verdict,
+            "before": before or "none",
+            "text": _digest(found[0]),
+        }
+        operation = self._store.transaction(
+            lambda tx: tx.log("feedback", namespace, actor, detail=detail)
+        )
+        self.forget_known()
+        return operation
+
+    def of(self, namespace: str) -> dict[str, Verdict]:
+        """The verdicts that hold in a namespace, by memory."""
+        kept = self._known  # if it is forgotten meanwhile, this answer goes with it
+        verdicts = kept.get(namespace)
+        if verdicts is None:
+            verdicts = kept.setdefault(namespace, self._read(namespace))
+        return verdicts
+
+    def doubts(self, record: Record) -> bool:
+        """Whether a memory was rated wrong and was not mended since, or is a note or turn made from
+        the same events as one that was. A belief, or the summary of a session, says more than one
+        turn did."""
+        kept = self._doubts
+        found = kept.get(record.namespace)
+        if found is None:
+            found = kept.setdefault(record.namespace, self._read_doubts(record.namespace))
+        if record.record_id in found.records:
+            return True
+        of_a_turn = not (record.traits.is_belief or record.traits.is_summary)
+        return of_a_turn and not found.events.isdisjoint(record.source_event_ids)
+
+    def forget_known(self) -> None:
+        """Verdicts were given, or a memory edited, here or by another daemon: all is read anew."""
+        self._known, self._doubts = {}, {}
+
+    def _read(self, namespace: str) -> dict[str, Verdict]:
+        return {name: detail["verdict"] for name, detail in self._details(namespace).items()}
+
+    def _read_doubts(self, namespace: str) -> Doubts:
+        details = self._details(namespace)
+        wrong = [name for name, detail in details.items() if detail["verdict"] == "wrong"]
+        still = [
+            one
+            for one in self._store.records.get(namespace, wrong)
+            if details[one.record_id].get("text", _digest(one)) == _digest(one)
+        ]
+        return Doubts(
+            records=frozenset(one.record_id for one in still),
+            events=frozenset(
+                event
+                for one in still
+                if not (one.traits.is_belief or one.traits.is_summary)
+                for event in one.source_event_ids
+            ),
+        )
+
+    def _details(self, namespace: str) -> dict[str, dict[str, Any]]:
+        """The newest verdict on each memory."""
+        return {
+            detail["record_id"]: detail
+            for detail in details_of(self._store.log, namespace, "feedback")
+            if isinstance(detail, dict)  # erasing a memory takes what was said of it along
+        }
+
+
+def _digest(record: Record) -> str:
+    """Tells whether a memory was edited since it was rated, without keeping its words."""
+    said = "\0".join((record.title, record.summary, record.detail, *record.facts))
+    return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()

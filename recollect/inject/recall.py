@@ -10,7 +10,6 @@ import hashlib
 import logging
 import re
 import secrets
-from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass
@@ -28,10 +27,11 @@ from recollect.inject.draft import BriefLine, Draft, Section, Sources
 from recollect.inject.gather import gather, rules_for_command
 from recollect.inject.hints import Hints
 from recollect.inject.judge import Judge
-from recollect.inject.receipts import TEXT_KEPT, OwnText, ReceiptWriter, Told, make_receipt, told_by
+from recollect.inject.receipts import TEXT_KEPT, OwnText, ReceiptWriter, ToldBefore, make_receipt
 from recollect.inject.render import allot, fit
 from recollect.inject.speaking import decide, put_in_order
 from recollect.lifecycle.conversation import MARGIN
+from recollect.plugins.host import Plugins
 from recollect.reconcile.related_beliefs import cosine
 
 log = logging.getLogger(__name__)
@@ -40,10 +40,6 @@ LIMIT_MS = 500  # then the prompt goes on without memory: the hook's own limit i
 PLACE_TOKENS = 100
 PAST_TOKENS = 4  # a question about the past may take so many times the budget of a prompt
 _HEADS = "\n".join(render.HEADS.values())
-
-# Asks plugins about a brief, which is made only if there is one to ask: ids of lines to leave out,
-# and the plugin that wants it.
-LeftOut = Callable[[Callable[[], Any]], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -61,10 +57,10 @@ class Recall:
         sources: Sources,
         receipts: ReceiptWriter,
         counters: Counters,
-        left_out: LeftOut = lambda brief: {},
+        plugins: Plugins | None = None,
         hints: Hints | None = None,
     ) -> None:
-        self._left_out = left_out
+        self._plugins = plugins
         self._sources = sources
         self._receipts = receipts
         self._counters = counters
@@ -72,7 +68,7 @@ class Recall:
         self._clock = sources.clock
         self._settings = sources.settings
         self.limit_ms = LIMIT_MS
-        self._told = Told(sources.store)
+        self._told = ToldBefore(sources.store)
         self._shadow = Shadow(sources.settings)
         self._judge = Judge(sources)
         self.own_text = OwnText()
@@ -115,7 +111,8 @@ class Recall:
             self._hints.given(draft)
             self._counters.count("recall: hinted")
         if text:
-            self._told.to(question.namespaces[0], question.session_id).update(told_by(draft))
+            told = self._told.in_session(question.namespaces[0], question.session_id)
+            told.update(key for line in draft.kept for key in line.told_as)
             self.own_text.injected(question.session_id, text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
         return Recalled(text, injected, latency, receipt_id)
@@ -147,7 +144,7 @@ class Recall:
             log.exception("the rules about a command could not be found")
             self._counters.error(f"recall failed: {type(error).__name__}")
             return False
-        told = self._told.to(question.namespaces[0], question.session_id) if found else ()
+        told = self._told.in_session(question.namespaces[0], question.session_id) if found else ()
         return any(line.id not in told for line in found)
 
     def _stages(self, draft: Draft, tokens: int | None) -> tuple[Draft, str, tuple[str, ...]]:
@@ -155,7 +152,7 @@ class Recall:
         here = question.namespaces[0]
         if question.trigger == "session-start" and question.reason != "resume":
             self._told.forget(here, question.session_id)
-        told = frozenset(self._told.to(here, question.session_id))
+        told = frozenset(self._told.in_session(here, question.session_id))
         gather(self._sources, draft, told)
         repeat = draft.about_past
         self._judge(draft, told, repeat=repeat)
@@ -163,13 +160,21 @@ class Recall:
         told_before = sorted(told) if not repeat else ()
         put_in_order(draft, self._sources.records(question.namespaces, told_before))
         kept = draft.kept
-        unwanted = self._left_out(lambda: _brief(draft)) if kept else {}
-        for line in kept:
-            if line.id in unwanted:
-                line.why_not = f"left out by the plugin {unwanted[line.id]}"
+        if kept and self._plugins is not None and self._plugins.switched_on:
+            unwanted = self._plugins.left_out(lambda: _brief(draft))
+            for line in kept:
+                if line.id in unwanted:
+                    line.why_not = f"left out by the plugin {unwanted[line.id]}"
         if self._hints is not None and tokens is None:
             self._hints.add_to(draft)
-        room = self._room(draft) if tokens is None else tokens
+        room = tokens
+        if room is None and question.trigger == "session-start":
+            room = self._settings.start_tokens
+        elif room is None:
+            room = self._settings.prompt_tokens * (PAST_TOKENS if draft.about_past else 1)
+            # Lines of the session's start that its first prompt brings are paid from that budget.
+            if any(line.section == "place" for line in draft.kept):
+                room += min(PLACE_TOKENS, self._settings.start_tokens)
         text, injected = self._fitted(draft, room, headed=not told)
         return draft, "\n".join(part for part in (text, draft.hint) if part), injected
 
@@ -180,14 +185,6 @@ class Recall:
             rows = self._sources.store.vectors.of(record.namespace, model, [record.record_id])
             found += [row.vector for row in rows if row.part == 0]
         return cosine(*found) if len(found) == 2 else 0.0
-
-    def _room(self, draft: Draft) -> int:
-        if draft.question.trigger == "session-start":
-            return self._settings.start_tokens
-        room = self._settings.prompt_tokens * (PAST_TOKENS if draft.about_past else 1)
-        # Lines of the session's start that its first prompt brings are paid from that budget.
-        first = any(line.section == "place" for line in draft.kept)
-        return room + (min(PLACE_TOKENS, self._settings.start_tokens) if first else 0)
 
     def _fitted(self, draft: Draft, tokens: int, *, headed: bool) -> tuple[str, tuple[str, ...]]:
         """The text, cut to its budget, and the memories in it."""

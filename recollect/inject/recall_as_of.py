@@ -14,7 +14,7 @@ from recollect.core.settings import Settings
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.counters import Counters
 from recollect.inject.draft import Sources
-from recollect.inject.feedback import Feedback
+from recollect.inject.judge import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import ReceiptWriter
 from recollect.retrieve.as_of import StoreAsOf, engine_as_of

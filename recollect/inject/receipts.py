@@ -117,7 +117,9 @@ def make_receipt(
             "text": text[:TEXT_KEPT],
             "candidates": [_memory(line, chosen) for line in memories[:MOST_LINES]],
             "known": [_other(line, told=bool(text)) for line in others[:MOST_LINES]],
-            "told": list(told_by(draft)) if text else [],
+            "told": list(dict.fromkeys(key for line in draft.kept for key in line.told_as))
+            if text
+            else [],
             "stages_us": draft.stages,
             "confidence": round(draft.confidence, FOUND),
             "idle": round(draft.idle, FOUND),
@@ -136,11 +138,6 @@ def _freshness(draft: Draft) -> dict[str, dict[str, Freshness]]:
         if line.record is not None:
             seen.setdefault(line.record.namespace, {})[line.id] = line.record.freshness
     return seen
-
-
-def told_by(draft: Draft) -> dict[str, None]:
-    """What the session need not be told again."""
-    return dict.fromkeys(key for line in draft.kept for key in line.told_as)
 
 
 def _memory(line: BriefLine, chosen: set[str]) -> dict[str, Any]:
@@ -173,7 +170,7 @@ def _other(line: BriefLine, *, told: bool) -> dict[str, Any]:
 _SESSIONS = 500
 
 
-class Told:
+class ToldBefore:
     """What each session was told. Only compaction and clearing empty an agent's context, so only
     they forget here."""
 
@@ -182,7 +179,7 @@ class Told:
         self._lock = threading.Lock()
         self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
 
-    def to(self, namespace: str, session_id: str) -> set[str]:
+    def in_session(self, namespace: str, session_id: str) -> set[str]:
         """What need not be told again. Whoever tells more adds to it."""
         key = (namespace, session_id)
         with self._lock:

@@ -92,8 +92,7 @@ def _weights() -> Any:
     return np.frombuffer(safe_files.read_whole(_WEIGHTS, _WEIGHT_BYTES), dtype="<f4")
 
 
-MOST_NOTES = 2
-MOST_ABOUT_PAST = 8
+UNLIKELY = "too unlikely to be of use: {:.2f} of {:.2f}"
 
 
 Likeness = Callable[[Record, Record], float]  # of two memories, in meaning
@@ -102,30 +101,40 @@ Likeness = Callable[[Record, Record], float]  # of two memories, in meaning
 def decide(draft: Draft, likeness: Likeness) -> None:
     if draft.question.trigger != "prompt" or draft.is_start:
         return  # a session's start and a command bring only what holds
-    least = NOTES.past if draft.asked_on_purpose else NOTES.speak
+    on_purpose = draft.asked_on_purpose
     for line in draft.kept:
+        record, thing = line.record, line.thing
+        least = NOTES.past if on_purpose else NOTES.speak
         if line.section in ("files", "place"):
-            _compare(line, SPEAKING.speak)
-        elif line.record is not None and not line.parts:
+            least = SPEAKING.speak
+        elif line.by_action or (line.section == "rules" and draft.as_sections):
+            continue  # the action asks for it, or: what is wanted comes along with every answer
+        elif record is not None and not line.parts:
             continue  # found while the index is filled: near enough, or it would not be here
-        elif line.section == "procedures" and not line.by_action and not draft.asked_on_purpose:
+        elif line.section == "procedures" and not on_purpose:
             line.why_not = "its action is not asked for"
-        elif line.section == "rules" and draft.as_sections:
-            continue  # what is wanted comes along with every answer
-        elif _is_of_commands(line) and not draft.asked_on_purpose:
+            continue
+        elif isinstance(thing, Fact) and _read_off_commands(thing) and not on_purpose:
             line.why_not = "read off commands: the line about runs has it"
-        elif not line.by_action:
-            line.chance = chance_of(line, draft)
-            _compare(line, least)
+            continue
+        elif record is not None:
+            line.chance = chance_of_memory(record, line.parts, draft.by_chance, draft.idle)
+        else:
+            unasked = NOTES.unasked if line.parts.get("overlap", 1.0) == 0 else 0.0
+            line.chance = _probability(NOTES.thing + unasked + NOTES.idle_thing * draft.idle)
+        if line.chance < least:
+            line.why_not = UNLIKELY.format(line.chance, least)
     # Likely first: the search ranks by words more than this does. Of two that are likely enough,
     # what was decided comes before what was noted.
-    draft.lines.sort(key=lambda line: (-min(line.chance, NOTES.sure), _is_note(line), -line.chance))
+    draft.lines.sort(
+        key=lambda line: (
+            -min(line.chance, NOTES.sure),
+            line.record is not None and not line.record.traits.is_belief,
+            -line.chance,
+        )
+    )
     _drop_outdated(draft, likeness)
     _choose_memories(draft)
-
-
-def _is_note(line: BriefLine) -> bool:
-    return line.record is not None and not line.record.traits.is_belief
 
 
 def _drop_outdated(draft: Draft, likeness: Likeness) -> None:
@@ -140,7 +149,7 @@ def _drop_outdated(draft: Draft, likeness: Likeness) -> None:
     ]
     for line in draft.kept:
         note = line.record
-        if note is not None and _is_note(line):
+        if note is not None and not note.traits.is_belief:
             later = (one for one in beliefs if one.valid_from > note.valid_from)
             if any(_changes(one, note, likeness) for one in later):
                 line.why_not = "a later belief says otherwise"
@@ -155,17 +164,11 @@ def _changes(belief: Record, note: Record, likeness: Likeness) -> bool:
     return ending_pairs.shares([score])[0] >= ENDINGS.clear
 
 
-def _is_of_commands(line: BriefLine) -> bool:
+def _read_off_commands(fact: Fact) -> bool:
     """Whether it is a fact of the kind that is read off the commands of a project."""
-    fact = line.thing
-    if not isinstance(fact, Fact) or fact.source_type != "observed":
-        return False
-    return fact.predicate in ("uses", "tested_by", "built_by", "configured_by", "depends_on")
-
-
-def _compare(line: BriefLine, least: float) -> None:
-    if line.chance < least:
-        line.why_not = f"too unlikely to be of use: {line.chance:.2f} of {least:.2f}"
+    return fact.source_type == "observed" and fact.predicate in (
+        "uses", "tested_by", "built_by", "configured_by", "depends_on"
+    )  # fmt: skip
 
 
 def _choose_memories(draft: Draft) -> None:
@@ -185,6 +188,7 @@ def _choose_memories(draft: Draft) -> None:
         if record.is_short_turn and record.session_id in in_full:
             line.why_not = "its session is here in full"
             continue
+        least = NOTES.turn if draft.semantic else NOTES.turn_by_words
         if record.category == UNANSWERED and record.title.rstrip().endswith("?"):
             line.why_not = "a question that got no answer"
         elif draft.asked_on_purpose or not line.parts:
@@ -193,29 +197,21 @@ def _choose_memories(draft: Draft) -> None:
             line.why_not = "a note or a belief already answers"
         elif draft.idle > NOTES.is_idle:
             line.why_not = "the prompt only carries the conversation on"
-        else:
-            _compare(line, NOTES.turn if draft.semantic else NOTES.turn_by_words)
+        elif line.chance < least:
+            line.why_not = UNLIKELY.format(line.chance, least)
     if draft.as_sections:
         return  # its budget is the bound
-    most = MOST_ABOUT_PAST if draft.about_past else MOST_NOTES
+    most = NOTES.most_past if draft.about_past else NOTES.most
     facts = sum(line.section in ("known", "related") for line in draft.kept)
     kept = [line for line, _ in memories if not line.why_not and not line.by_action]
     for line in kept[max(1, most - facts) :]:
         line.why_not = "enough was found that is more likely to be of use"
 
 
-def chance_of(line: BriefLine, draft: Draft) -> float:
-    """How likely it is that a memory, or what the graph knows, is of use."""
-    record = line.record
-    if record is None:
-        unasked = NOTES.unasked if line.parts.get("overlap", 1.0) == 0 else 0.0
-        return _probability(NOTES.thing + unasked + NOTES.idle_thing * draft.idle)
-    return chance_of_memory(record, line.parts, draft.by_chance, draft.idle)
-
-
 def chance_of_memory(
     record: Record, parts: Mapping[str, float], by_chance: float, idle: float = 0.0
 ) -> float:
+    """How likely it is that a memory is of use."""
     near = parts.get("cosine", MATCHING.unknown_cosine)
     if near == MATCHING.unknown_cosine:  # it has no vector yet, or there is no model
         near = NOTES.unseen_cosine
@@ -252,9 +248,6 @@ def _probability(logit: float) -> float:
     return 1 / (1 + math.exp(-logit))
 
 
-FEWEST = 3  # words of a title, for likeness to mean something
-ALIKE = 0.7  # the share of words that two titles have in common
-RESTATED = 0.6  # the share of its words that were told as rules
 REPEATS = "says the same as another one"
 
 
@@ -277,7 +270,17 @@ def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
         else:
             kept.append((line, line.record))
     if not whole:
-        _move_newest_first(kept)
+        # What is newer comes before the older ones that say nearly the same; those of the same day
+        # are marked, because their dates do not tell.
+        for at in range(1, len(kept)):
+            newer = kept[at][1]
+            place = next((n for n in range(at) if _renews(newer, kept[n][1])), None)
+            if place is not None:
+                kept.insert(place, kept.pop(at))
+        for at, (_, newer) in enumerate(kept):
+            for line, older in kept[at + 1 :]:
+                same_day = newer.valid_from.date() == older.valid_from.date()
+                line.older = line.older or (same_day and _renews(newer, older))
     moved = (line for line, _ in kept)
     draft.lines = [
         next(moved) if line.record is not None and not line.why_not else line
@@ -299,23 +302,9 @@ def _drop_restated(draft: Draft) -> None:
             memories = (told for other, told in spoken if other.record is not None)
             restated = any(words <= told for told in memories)
         if line.section == "state" or (line.record and not line.record.traits.is_belief):
-            restated = restated or len(words & rules) >= RESTATED * len(words)
+            restated = restated or len(words & rules) >= NOTES.restated * len(words)
         if restated:
             line.why_not = REPEATS
-
-
-def _move_newest_first(lines: list[tuple[BriefLine, Record]]) -> None:
-    """Move what is newer before the older ones that say nearly the same, and mark those that are
-    of the same day: their dates do not tell."""
-    for at in range(1, len(lines)):
-        newer = lines[at][1]
-        place = next((n for n in range(at) if _renews(newer, lines[n][1])), None)
-        if place is not None:
-            lines.insert(place, lines.pop(at))
-    for at, (_, newer) in enumerate(lines):
-        for line, other in lines[at + 1 :]:
-            same_day = newer.valid_from.date() == other.valid_from.date()
-            line.older = line.older or (same_day and _renews(newer, other))
 
 
 def _renews(newer: Record, older: Record) -> bool:
@@ -325,8 +314,8 @@ def _renews(newer: Record, older: Record) -> bool:
     if newer.valid_from <= older.valid_from:
         return False
     mine, theirs = _title(newer), _title(older)
-    enough = min(len(mine.split()), len(theirs.split())) >= FEWEST
-    return enough and _overlap(mine, theirs) >= ALIKE
+    enough = min(len(mine.split()), len(theirs.split())) >= NOTES.alike_words
+    return enough and _overlap(mine, theirs) >= NOTES.alike
 
 
 def _repeats(record: Record, other: Record, *, whole: bool) -> bool:
@@ -342,7 +331,7 @@ def _repeats(record: Record, other: Record, *, whole: bool) -> bool:
         return together and (whole or not any(kind.is_summary for kind in kinds))
     if all(kind.is_summary for kind in kinds):
         return False
-    return mine == theirs or (together and _overlap(mine, theirs) >= ALIKE)
+    return mine == theirs or (together and _overlap(mine, theirs) >= NOTES.alike)
 
 
 def _overlap(one: str, other: str) -> float:

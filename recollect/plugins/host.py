@@ -104,7 +104,7 @@ class Plugins:
         self._settings = settings
         self._tick_s = tick_s
         self._lock = threading.Lock()
-        self._running: dict[str, _RunningPlugin] = {}
+        self.switched_on: dict[str, _RunningPlugin] = {}
         self._missing: list[str] = []
 
     def start(self) -> None:
@@ -122,19 +122,19 @@ class Plugins:
             raise NotFound(f"there is no plugin {name!r}", hint="recollect plugins list")
         self.disable(name)
         with self._lock:
-            self._running[name] = _RunningPlugin(found, self._settings, self._tick_s)
+            self.switched_on[name] = _RunningPlugin(found, self._settings, self._tick_s)
 
     def disable(self, name: str) -> None:
         with self._lock:
             self._missing = [one for one in self._missing if one != name]
-            running = self._running.pop(name, None)
+            running = self.switched_on.pop(name, None)
         if running is not None:
             running.close()
 
     def close(self) -> None:
         with self._lock:
-            running = list(self._running.values())
-            self._running.clear()
+            running = list(self.switched_on.values())
+            self.switched_on.clear()
         for one in running:
             one.tell_to_stop()
         for one in running:
@@ -143,22 +143,22 @@ class Plugins:
     # --- what happened ---
 
     def on_event(self, notice: Notice) -> None:
-        if self._running:
+        if self.switched_on:
             self._tell("event_stored", msgspec.to_builtins(notice.stored.event))
 
     def stored(self, records: Sequence[Record]) -> None:
-        if self._running:
+        if self.switched_on:
             for record in records:
                 self._tell("memory_made", {**msgspec.to_builtins(record), "removed": False})
 
     def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
-        for record_id in record_ids if self._running else ():
+        for record_id in record_ids if self.switched_on else ():
             self._tell(
                 "memory_made", {"record_id": record_id, "namespace": namespace, "removed": True}
             )
 
     def _tell(self, hook: str, value: Any) -> None:
-        for one in list(self._running.values()):
+        for one in list(self.switched_on.values()):
             one.tell(hook, value)
 
     # --- questions ---
@@ -166,7 +166,7 @@ class Plugins:
     def left_out(self, brief: Callable[[], Any]) -> dict[str, str]:
         """Ids of lines that plugins do not want to be told, with the plugin's name. All of them
         together have BRIEF_S."""
-        running = list(self._running.values())
+        running = list(self.switched_on.values())
         if not any("before_inject" in one.process.hooks for one in running):
             return {}
         deadline = time.monotonic() + BRIEF_S
@@ -180,7 +180,7 @@ class Plugins:
 
     def items(self, name: str, argument: str) -> Iterator[dict[str, Any]]:
         """What a plugin has to import."""
-        running = self._running.get(name)
+        running = self.switched_on.get(name)
         if running is None:
             raise NotFound(
                 f"the plugin {name} is not switched on", hint=f"recollect plugins enable {name}"
@@ -189,7 +189,7 @@ class Plugins:
 
     def complete(self, request: ModelRequest, model: str) -> Completion:
         """The answer of the first plugin that has a language model."""
-        for one in list(self._running.values()):
+        for one in list(self.switched_on.values()):
             if "llm_provider" in one.process.hooks and not one.process.off:
                 asked = {**msgspec.to_builtins(request), "model": model}
                 answer = one.process.call("llm_provider", asked, limit_s=request.timeout_s)
@@ -205,7 +205,7 @@ class Plugins:
         """The state of those that are switched on, and of those that the settings name in vain."""
         told = [
             {"name": name, **one.process.status(), "dropped": one.dropped}
-            for name, one in list(self._running.items())
+            for name, one in list(self.switched_on.items())
         ]
         return told + [
             {"name": name, **_state("missing", "it is not installed")} for name in self._missing

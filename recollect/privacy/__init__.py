@@ -4,7 +4,7 @@ In: a text, a tree as JSON gives it, or raw bytes. Out: the same without them, a
 raises; broken input is read in the way that hides more.
 """
 
-from recollect.privacy.private_tags import may_have_tag, scrub_text
+from recollect.privacy.private_tags import ODD_ASCII, scrub_text
 from recollect.privacy.raw_payload import clean_raw
 from recollect.privacy.secrets import redact_text
 
@@ -37,7 +37,9 @@ class Scrubber:
     def clean(self, text: str, name: str = "") -> str:
         """The text without private spans and secrets; `name` is the key that it stands under."""
         for _ in range(_ROUNDS):
-            if may_have_tag(text):
+            # Most texts are plain and hold no tag: that is seen here, several times faster.
+            plain = text.isascii() and not any(odd in text for odd in ODD_ASCII)
+            if not plain or "vate" in text.lower():
                 text, spans = scrub_text(text)
                 self.private += spans
             text, kinds = redact_text(text, name)

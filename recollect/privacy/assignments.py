@@ -529,17 +529,6 @@ def command_words() -> frozenset[bytes]:
     return _SPOKEN_WORDS | _ANSWER_WORDS
 
 
-def _answers(text: str, low: str, words: frozenset[bytes]) -> Iterator[re.Pattern[str]]:
-    if words & {b"echo", b"printf"} and any(word in low for word in _EVALS):
-        yield _echoed()
-    if words & {b"send", b"sendline"} and "ass" in low:
-        yield _sent()
-    if words & {b"setx", b"setenv"} or "ENV " in text or "set -" in text:
-        yield _variable()
-    if b"pgpass" in words or ":*:" in low:
-        yield _pgpass()
-
-
 @cache
 def _spoken() -> re.Pattern[str]:
     clause = (
@@ -611,8 +600,17 @@ def find_commands(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span
             span = judge(name, text[start:end], start, family, found[0], given)
             if span is not None:
                 yield span
-    for answer in _answers(text, low, words):
-        for found in answer.finditer(low):
+    answers = []
+    if words & {b"echo", b"printf"} and any(word in low for word in _EVALS):
+        answers.append(_echoed)
+    if words & {b"send", b"sendline"} and "ass" in low:
+        answers.append(_sent)
+    if words & {b"setx", b"setenv"} or "ENV " in text or "set -" in text:
+        answers.append(_variable)
+    if b"pgpass" in words or ":*:" in low:
+        answers.append(_pgpass)
+    for answer in answers:
+        for found in answer().finditer(low):
             if secret_values.is_given(text[slice(*found.span(1))]):
                 yield *found.span(1), "password"
     pos = low.find("curl")

@@ -11,8 +11,6 @@ from functools import cache
 
 _TRUSTED = sys.version_info >= (3, 11, 5)
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*(?:\]|\Z)|\{\d*+,?\d*+\}|.", re.S)
-_WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_-"
-_OTHERS_TO_SPACES = bytes(byte if byte in _WORD_BYTES else 32 for byte in range(256))
 
 
 def compiled(pattern: str, flags: int = 0) -> "re.Pattern[str]":
@@ -28,12 +26,6 @@ def pattern(source: str, flags: int = 0) -> "re.Pattern[str]":
 def words(text: str) -> frozenset[str]:
     """A set of words, written as one text."""
     return frozenset(text.split())
-
-
-def words_held(low: str, wanted: frozenset[bytes]) -> frozenset[bytes]:
-    """Which of the wanted words (ASCII letters, digits, `_`, `-`) a lower-case text holds, in one
-    pass. A word with other letters in it falls into pieces."""
-    return wanted.intersection(low.encode("ascii", "replace").translate(_OTHERS_TO_SPACES).split())
 
 
 def plain(pattern: str) -> str:

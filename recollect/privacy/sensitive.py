@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from recollect.privacy.patterns import compiled, pattern, words_held
+from recollect.privacy.patterns import compiled, pattern
+from recollect.privacy.secrets import words_held
 
 _WORDS = (
     r"(?:salar(?:y|ies)|wages?|income|compensation|earns|bonus(?:es)?"

@@ -13,7 +13,8 @@ from recollect.core import ids
 from recollect.core.tuning import ENDINGS
 from recollect.core.values import Candidate, Record, TextBody
 from recollect.extract.interface import Extraction
-from recollect.extract.normalised_text import content_hash
+from recollect.extract.normalised_text import hash_of_words
+from recollect.extract.quality_gate import REDACTED
 from recollect.extract.rules import classify, vetoes
 from recollect.extract.rules.prose import capitalised, cut
 from recollect.extract.rules.statements import own_sentences
@@ -50,7 +51,7 @@ def proposed(
         confidence=0.5,
         valid_from=at,
         source_event_ids=(event_id,),
-        content_hash=content_hash(title),
+        content_hash=hash_of_words(title),
     )
 
 
@@ -110,7 +111,7 @@ def as_belief(turn: Record) -> Record:
 def own_statement(prompt: str) -> str:
     """What of a short prompt may be a statement of the user: without questions and what somebody
     else said; nothing if it was taken back or said in jest."""
-    if len(prompt) > _READ or vetoes.QUOTATION in vetoes.own_words(prompt):
+    if len(prompt) > _READ or REDACTED in prompt or vetoes.QUOTATION in vetoes.own_words(prompt):
         return ""
     sentences = own_sentences(prompt)
     own = [one for one in sentences if not vetoes.QUESTION.search(one)]

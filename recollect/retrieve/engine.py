@@ -1,4 +1,4 @@
-"""The search engine: indexes of many namespaces, held in memory.
+"""The search engine: indexes of many namespaces, held in memory, and `find`, which every door asks.
 
 In: documents as they are written, and prompts. Out: `Ranked`. A missing, slow or failing embedder
 is not an error: the ranking then goes by words alone, and `left_out` says why.
@@ -7,34 +7,37 @@ is not an error: the ranking then goes by words alone, and `left_out` says why.
 import math
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar
+from datetime import datetime
+from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.clock import to_micros
 from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Fusion
-from recollect.core.tuning import AS_IT_IS, FLOOR, GRAPH, SEARCH, Floor, SearchWeights
+from recollect.core.tuning import AS_IT_IS, FLOOR, SEARCH, Floor, SearchWeights
 from recollect.retrieve import rank
+from recollect.retrieve.graph import GraphCache, GraphWalk
 from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, QueryTerms, Span, anchors_in, parse, spans_in, weigh
-from recollect.retrieve.rank import Floats, stem_numbers
+from recollect.retrieve.rank import stem_numbers
 from recollect.retrieve.score import (
+    DEPTH,
     IndexQuery,
+    K,
     ScoredDocuments,
     Signals,
+    best_rows,
     confidence,
+    fused_rows,
     gather,
 )
 
 Mode = Literal["hybrid", "keyword", "semantic"]
-
-DEPTH = 4  # rank fusion reads this many times the limit from each ranking
-K = 60  # of rank fusion
-
-Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +249,7 @@ class SearchEngine:
         weights: SearchWeights,
         reached: Mapping[str, float] | None,
     ) -> tuple[dict[str, Index], QueryTerms, list[Signals]]:
+        """The candidates of each index with their signals. A small index is scored whole."""
         found = {name: self._indexes[name] for name in namespaces if name in self._indexes}
         if asked.vector is not None and not self._have_vectors(namespaces):  # just removed
             asked.left_out["semantic"], asked.vector = _NO_VECTORS, None
@@ -267,7 +271,20 @@ class SearchEngine:
                 asked.wanted,
                 asked.each_side,
             )
-            chosen = _candidates(index, question, asked)
+            if index.count <= rank.EXHAUSTIVE:
+                chosen = np.flatnonzero(index.alive.view)
+            else:
+                most = max(rank.LEXICAL, question.wanted)
+                chosen = rank.by_words(index, question.terms, question.numbers, most)
+                asked.mark("lexical")
+                if question.vector is not None:
+                    most = max(rank.SEMANTIC, question.wanted)
+                    near = rank.by_meaning(index, question.vector, most)
+                    chosen = np.union1d(chosen, near)
+                    asked.mark("semantic")
+                if question.reached is not None:
+                    chosen = np.union1d(chosen, question.reached[0])
+                chosen = np.sort(chosen)
             signals.append(gather(index, question, chosen, weights))
             asked.mark("score")
         return found, terms, signals
@@ -337,24 +354,6 @@ def _documents(
     return docs, np.array([bonus for _, bonus in known], dtype=np.float64)
 
 
-def _candidates(index: Index, question: IndexQuery, asked: _Prompt) -> NDArray[np.int64]:
-    if index.count <= rank.EXHAUSTIVE:
-        return np.flatnonzero(index.alive.view)
-    most = max(rank.LEXICAL, question.wanted)
-    chosen = rank.by_words(index, question.terms, question.numbers, most)
-    asked.mark("lexical")
-    if question.vector is not None:
-        near = rank.by_meaning(index, question.vector, max(rank.SEMANTIC, question.wanted))
-        chosen = np.union1d(chosen, near)
-        asked.mark("semantic")
-    if question.reached is not None:
-        chosen = np.union1d(chosen, question.reached[0])
-    return np.sort(chosen)
-
-
-_Place = tuple[int, int]  # which namespace, which row of its scores
-
-
 def rows(
     found: Mapping[str, Index],
     scored: Sequence[ScoredDocuments],
@@ -367,11 +366,11 @@ def rows(
 ) -> tuple[Result, ...]:
     indexes = list(found.values())
     if semantic and mode == "semantic":
-        ordered = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], limit)
+        ordered = best_rows(indexes, scored, [one.parts["cosine"] for one in scored], limit)
     elif semantic and fusion == "rrf":
-        ordered = _fused(indexes, scored, limit, k, depth)
+        ordered = fused_rows(indexes, scored, limit, k, depth)
     else:
-        ordered = _ordered(indexes, scored, [one.total for one in scored], limit)
+        ordered = best_rows(indexes, scored, [one.total for one in scored], limit)
     names = list(found)
     return tuple(
         Result(
@@ -384,51 +383,83 @@ def rows(
     )
 
 
-def _fused(
-    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], limit: int, k: int, depth: int
-) -> list[tuple[float, _Place]]:
-    lexical = _ordered(indexes, scored, [one.lexical for one in scored], depth * limit)
-    near = _ordered(indexes, scored, [one.parts["cosine"] for one in scored], depth * limit)
-    sides = ([place for _, place in lexical], [place for _, place in near])
-    fused = rrf(sides, k)
-    for number, one in enumerate(scored):
-        for at in np.flatnonzero(one.parts["graph"]).tolist() if "graph" in one.parts else ():
-            bonus = GRAPH.rrf_bonus * float(one.parts["graph"][at])
-            fused[number, at] = fused.get((number, at), 0.0) + bonus
-    return _sorted(indexes, scored, [(v, place) for place, v in fused.items()])[:limit]
+# --- the one search behind every door -------------------------------------------------------------
 
 
-def _ordered(
-    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], values: Sequence[Floats], most: int
-) -> list[tuple[float, _Place]]:
-    """The `most` best rows above 0."""
-    rows: list[tuple[float, _Place]] = []
-    for number, value in enumerate(values):
-        edge = 0.0
-        if len(value) > most > 0:
-            edge = max(edge, float(np.partition(value, len(value) - most)[len(value) - most]))
-        enough = value >= edge if edge > 0 else value > 0
-        rows += [(float(value[at]), (number, at)) for at in np.flatnonzero(enough).tolist()]
-    return _sorted(indexes, scored, rows)[:most]
+@dataclass(frozen=True)
+class Found:
+    ranked: Ranked  # whatever its confidence: the caller decides whether that is enough
+    walks: list[GraphWalk]  # one per namespace that has a graph
 
 
-def _sorted(
-    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], rows: list[tuple[float, _Place]]
-) -> list[tuple[float, _Place]]:
-    """Score falling, time falling, id rising."""
-    keys = []
-    for row in rows:
-        value, (number, at) = row
-        index, doc = indexes[number], int(scored[number].docs[at])
-        keys.append((-value, -int(index.created.view[doc]), index.ids[doc], row))
-    return [key[-1] for key in sorted(keys)]
+def find(
+    engine: SearchEngine,
+    graphs: GraphCache,
+    text: str,
+    namespaces: Sequence[str],
+    *,
+    at: datetime,
+    limit: int,
+    mode: Mode = "hybrid",
+    fusion: Fusion = "linear",
+    k: int = K,
+    depth: int = DEPTH,
+) -> Found:
+    """The best memories for a prompt that is asked at this moment, and what the graph knows of what
+    it names. Hooks, REST, MCP, CLI and previews all ask here, so that a receipt can be reproduced
+    by a search."""
+    walks, reached = graphs.walk(text, namespaces)
+    ranked = engine.search(
+        text,
+        namespaces,
+        limit=limit,
+        mode=mode,
+        fusion=fusion,
+        k=k,
+        depth=depth,
+        floor=False,
+        now=to_micros(at),
+        reached=reached,
+    )
+    return Found(ranked, walks)
 
 
-def rrf(rankings: Iterable[Sequence[Key]], k: int = K) -> dict[Key, float]:
-    """Reciprocal rank fusion: each list gives 1/(k + rank), ranks from 1; absence
-    gives 0. The default adds scores instead."""
-    fused: dict[Key, float] = {}
-    for ranking in rankings:
-        for place, key in enumerate(dict.fromkeys(ranking), start=1):
-            fused[key] = fused.get(key, 0.0) + 1 / (k + place)
-    return fused
+T = TypeVar("T")
+ENTRIES = 100
+SECONDS = 60.0
+
+
+class ResultCache(Generic[T]):
+    """Answers, kept for a minute under a key that holds everything they depend on, including the
+    state of the index."""
+
+    def __init__(
+        self,
+        entries: int = ENTRIES,
+        seconds: float = SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._entries = entries
+        self._seconds = seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The cached answer, or a new one; two callers at the same time may both compute it."""
+        now = self._clock()
+        with self._lock:
+            known = self._kept.get(key)
+            if known is not None and now - known[0] < self._seconds:
+                self._kept.move_to_end(key)
+                return known[1]
+        made = make()
+        with self._lock:
+            self._kept[key] = (now, made)
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._entries:
+                self._kept.popitem(last=False)
+        return made
+
+    def __len__(self) -> int:
+        return len(self._kept)

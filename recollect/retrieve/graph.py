@@ -398,9 +398,6 @@ class GraphCache:
         self._epoch = 0
         self._clock = clock
 
-    def version(self, namespaces: Sequence[str]) -> tuple[int, ...]:
-        return tuple(self._store.graph.changes(namespace).version for namespace in namespaces)
-
     def of(self, namespace: str) -> NamespaceGraph:
         """The current graph. A large one that changed much is given as it was, or empty, while a
         thread reads it."""

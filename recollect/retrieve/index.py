@@ -82,11 +82,6 @@ class SessionWindows:
         else:
             self.mean_row.view[number] = self.means.append(mean)
 
-    def sizes(self, numbers: NDArray[Any]) -> NDArray[np.int64]:
-        """How many documents each of these windows has."""
-        found = [len(self._members[number]) for number in numbers.tolist()]
-        return np.array(found, dtype=np.int64)
-
     def docs_of(self, numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The documents of these windows, concatenated, and how many each window has."""
         found = [self._members[number] for number in numbers.tolist()]

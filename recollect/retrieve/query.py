@@ -275,25 +275,32 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> QueryTerms:
     """Weights by the statistics of all these namespaces together, so that scores compare."""
     session_windows = sum(index.session_windows.count for index in indexes)
     documents = sum(index.count for index in indexes)
-    chosen, unknown = _choose(query, indexes, session_windows)
-    stems = tuple(chosen)
-    weights = np.array(list(chosen.values()), dtype=np.float64)
-    kept = [
-        word
-        for word, stem in zip(query.words, query.stems, strict=True)
-        if stem in chosen or word in unknown
-    ]
+    every = list(dict.fromkeys(query.stems))
+    counts = sum((index.session_windows_with(every) for index in indexes), np.zeros(len(every)))
+    holders_of = dict(zip(every, counts.tolist(), strict=True))
+    by_word = list(zip(query.words, query.stems, strict=True))
+    stop = {stem for word, stem in by_word if word in STOP_WORDS}
+    absent = [word for word, stem in by_word if word not in STOP_WORDS and not holders_of[stem]]
+    unknown = set(absent[:MOST_UNKNOWN])
+    # The stems to search with: of those that some memory holds, the rarest.
+    names = [stem for stem, count in holders_of.items() if count]
+    weights = idf(np.array([holders_of[one] for one in names], dtype=np.float64), session_windows)
+    weights *= [MATCHING.stop_weight if stem in stop else 1.0 for stem in names]
+    rarest = sorted(np.argsort(-weights, kind="stable")[:MOST_STEMS].tolist())
+    stems, weights = tuple(names[at] for at in rarest), weights[rarest]
+    chosen = set(stems)
+    kept = [word for word, stem in by_word if stem in chosen or word in unknown]
     grams = np.unique(grams_of(kept)[0])
     holders = sum((index.gram_documents[grams] for index in indexes), np.zeros(len(grams)))
     grams, holders = grams[holders > 0], holders[holders > 0]
     gram_number = np.zeros(1 << GRAM_BITS, dtype=np.uint16)
     gram_number[grams] = np.arange(1, len(grams) + 1)
-    absent = len(unknown) * float(idf(np.zeros(1), session_windows)[0])
+    missing = len(unknown) * float(idf(np.zeros(1), session_windows)[0])
     present = float(weights.sum())
     return QueryTerms(
         stems,
         weights,
-        present / (present + absent) if present else 0.0,
+        present / (present + missing) if present else 0.0,
         grams,
         gram_number,
         idf(holders, documents),
@@ -306,25 +313,3 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> QueryTerms:
 def idf(holders: NDArray[Any], total: int) -> NDArray[np.float64]:
     """Inverse document frequency, never negative."""
     return np.log1p((total - holders + 0.5) / (holders + 0.5))
-
-
-def _choose(
-    query: Query, indexes: Sequence["Index"], session_windows: int
-) -> tuple[dict[str, float], set[str]]:
-    """The stems to search with and their weights, and the words that no memory holds."""
-    stems = list(dict.fromkeys(query.stems))
-    counts = sum((index.session_windows_with(stems) for index in indexes), np.zeros(len(stems)))
-    holders = dict(zip(stems, counts.tolist(), strict=True))
-    stop: set[str] = set()
-    unknown: list[str] = []
-    for word, stem in zip(query.words, query.stems, strict=True):
-        if word in STOP_WORDS:
-            stop.add(stem)
-        elif holders[stem] == 0:
-            unknown.append(word)
-    names = [stem for stem, count in holders.items() if count]
-    weights = idf(np.array([holders[stem] for stem in names], dtype=np.float64), session_windows)
-    weights *= [MATCHING.stop_weight if stem in stop else 1.0 for stem in names]
-    order = np.argsort(-weights, kind="stable")[:MOST_STEMS]
-    chosen = {names[at]: float(weights[at]) for at in sorted(order.tolist())}
-    return chosen, set(unknown[:MOST_UNKNOWN])

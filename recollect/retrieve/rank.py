@@ -57,38 +57,31 @@ def grams(index: Index, terms: QueryTerms, docs: NDArray[Any], texts: TokenRuns)
     width = len(terms.grams)
     if width == 0 or len(texts.tokens) == 0:
         return np.zeros(len(docs))
-    first, held, which = _grams_held(index, terms, texts.tokens)
-    repeat = held[texts.tokens]
-    some = np.flatnonzero(repeat != 0)
-    repeat = repeat[some]
-    starts = first[texts.tokens[some]]
-    pairs = np.repeat(texts.owner[some].astype(np.int64) * width, repeat)
-    pairs += which[spread(starts, repeat)]
-    found = np.bincount(pairs, minlength=len(docs) * width).reshape(len(docs), width)
-    length = index.gram_length.view[docs] / terms.mean_grams
-    return _bounded_bm25(found, length, terms.gram_idf)
-
-
-def _grams_held(
-    index: Index, terms: QueryTerms, tokens: NDArray[Any]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Which of the query's grams each word holds: per word the first one and how many, then the
-    grams themselves."""
+    # Which of the query's grams each word holds: per word the first one and how many.
     size = len(index.vocabulary.stem_of.view)
     seen = np.zeros(size, dtype=np.bool_)
-    seen[tokens] = True
-    distinct = np.flatnonzero(seen)
-    grams, counts = index.vocabulary.grams_in(distinct)
-    which = terms.gram_number[grams]
+    seen[texts.tokens] = True
+    words = np.flatnonzero(seen)
+    held_grams, counts = index.vocabulary.grams_in(words)
+    which = terms.gram_number[held_grams]
     hits = which != 0
     # How many hits lie before each word's grams: a running count, read at the words' borders.
     running = np.concatenate([[0], np.cumsum(hits)])
     border = np.concatenate([[0], np.cumsum(counts)])
     first = np.zeros(size, dtype=np.int32)
     held = np.zeros(size, dtype=np.int32)
-    first[distinct] = running[border[:-1]]
-    held[distinct] = running[border[1:]] - running[border[:-1]]
-    return first, held, which[hits].astype(np.int64) - 1
+    first[words] = running[border[:-1]]
+    held[words] = running[border[1:]] - running[border[:-1]]
+    hit_grams = which[hits].astype(np.int64) - 1
+    # How often each document holds each gram, by way of its words.
+    repeat = held[texts.tokens]
+    some = np.flatnonzero(repeat != 0)
+    repeat = repeat[some]
+    pairs = np.repeat(texts.owner[some].astype(np.int64) * width, repeat)
+    pairs += hit_grams[spread(first[texts.tokens[some]], repeat)]
+    found = np.bincount(pairs, minlength=len(docs) * width).reshape(len(docs), width)
+    length = index.gram_length.view[docs] / terms.mean_grams
+    return _bounded_bm25(found, length, terms.gram_idf)
 
 
 def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> Floats:
@@ -158,12 +151,13 @@ def pairs(terms: QueryTerms, found: Matches) -> Floats:
 
 def session(
     index: Index, terms: QueryTerms, numbers: NDArray[np.uint8], session_windows: Any
-) -> Floats:
-    """BM25 over the stems of whole session windows, as a share of its upper bound."""
+) -> tuple[Floats, NDArray[Any]]:
+    """BM25 over the stems of whole session windows, as a share of its upper bound, and how many
+    documents each window has."""
     width = len(terms.stems)
-    if width == 0 or len(session_windows) == 0:
-        return np.zeros(len(session_windows))
     docs, members = index.session_windows.docs_of(session_windows)
+    if width == 0 or len(session_windows) == 0:
+        return np.zeros(len(session_windows)), members
     tokens, lengths = index.tokens_of(docs)
     number = np.repeat(np.arange(len(session_windows), dtype=np.int32), members)
     owner = np.repeat(number, lengths)
@@ -172,7 +166,7 @@ def session(
     pairs = owner[some].astype(np.int64) * width + which[some] - 1
     found = np.bincount(pairs, minlength=len(session_windows) * width).reshape(-1, width)
     length = index.session_windows.length.view[session_windows] / terms.mean_session_window
-    return _bounded_bm25(found, length, terms.stem_idf)
+    return _bounded_bm25(found, length, terms.stem_idf), members
 
 
 def dated(

@@ -6,15 +6,15 @@ is exactly the ranking by words.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core.tuning import AS_IT_IS, MATCHING, CosineScale, Floor, SearchWeights
+from recollect.core.tuning import AS_IT_IS, GRAPH, MATCHING, CosineScale, Floor, SearchWeights
 from recollect.retrieve import rank
 from recollect.retrieve.index import AUTHORS, Index
 from recollect.retrieve.query import Query, QueryTerms, Span
@@ -106,10 +106,20 @@ class Signals:
         fixed = weights.date * context["date"] + weights.user * context["user"]
         if "graph" in context:
             fixed = fixed + weights.graph * context["graph"]
-        reply = 1 + weights.answer * self.replies
         words, both = own.value(weights)
-        parts["neighbour"] = _neighbour(words, self.beside, reply)
-        lexical = words[at] + weights.neighbour * parts["neighbour"] + fixed
+        # The better score of the two neighbours; the previous one counts more when the document
+        # replies to it. 0 for a document without neighbours.
+        reply = 1 + weights.answer * self.replies
+        (before, place_before), (after, place_after) = self.beside
+        near_words, near_both = (
+            np.maximum(
+                np.where(before, value[place_before], 0.0) * reply,
+                np.where(after, value[place_after], 0.0),
+            )
+            for value in (words, both)
+        )
+        parts["neighbour"] = near_words
+        lexical = words[at] + weights.neighbour * near_words + fixed
         lexical = lexical + weights.session * context["session"]
         total = lexical
         if own.cosine is not None:
@@ -118,8 +128,8 @@ class Signals:
             # A document without a session has no second witness: its own words, counted again as
             # a session's, would outweigh its meaning.
             parts["session"] = np.where(self.in_session, context["session"], 0.0)
-            parts["neighbour"] = _neighbour(both, self.beside, reply)
-            total = both[at] + weights.neighbour * parts["neighbour"] + fixed
+            parts["neighbour"] = near_both
+            total = both[at] + weights.neighbour * near_both + fixed
             total = total + weights.session * parts["session"] + weights.alone * parts["alone"]
             total = total + weights.session_cosine * parts["session_cosine"]
         lexical, total = (np.round(one * self.prior, 9) for one in (lexical, total))
@@ -151,7 +161,9 @@ def gather(
     for column in (index.previous.view[docs], index.next.view[docs]):
         place = np.searchsorted(own.docs, np.maximum(column, 0))
         beside.append((column >= 0, np.minimum(place, len(own.docs) - 1)))
-    in_session = index.session_windows.sizes(index.session_window.view[docs]) > 1
+    in_session, context = _context(
+        index, question, docs, None if own.cosine is None else own.cosine[at]
+    )
     return Signals(
         own,
         docs,
@@ -159,7 +171,7 @@ def gather(
         beside,
         rank.replies(index, docs),
         in_session,
-        _context(index, question, docs, in_session, None if own.cosine is None else own.cosine[at]),
+        context,
         rank.prior(index, docs, question.now),
     )
 
@@ -183,12 +195,13 @@ def _context(
     index: Index,
     question: IndexQuery,
     docs: NDArray[np.int64],
-    in_session: NDArray[np.bool_],
     cosine: Floats | None,
-) -> dict[str, Floats]:
-    """What the session around a document, its time, its author and the graph say for it."""
+) -> tuple[NDArray[np.bool_], dict[str, Floats]]:
+    """Whether a document has others of its session around it; and what its session, its time, its
+    author and the graph say for it."""
     session_windows, member = np.unique(index.session_window.view[docs], return_inverse=True)
-    sessions = rank.session(index, question.terms, question.numbers, session_windows)
+    sessions, sizes = rank.session(index, question.terms, question.numbers, session_windows)
+    in_session = sizes[member] > 1
     dates, spans = question.query.dates, question.spans
     found = {
         "session": sessions[member],
@@ -202,22 +215,13 @@ def _context(
             index, session_windows, question, question.vector, cosine, member
         )
         found["alone"] = np.where(in_session, 0.0, np.maximum(cosine, 0.0))
-    return found
+    return in_session, found
 
 
 def _reached(docs: NDArray[Any], reached: tuple[NDArray[np.int64], Floats]) -> Floats:
     """The graph bonus of each document; 0 where the graph leads to none."""
     at = np.minimum(np.searchsorted(reached[0], docs), max(0, len(reached[0]) - 1))
     return np.where(reached[0][at] == docs, reached[1][at], 0.0)
-
-
-def _neighbour(
-    value: Floats, beside: list[tuple[NDArray[Any], NDArray[Any]]], reply: Floats
-) -> Floats:
-    """The better score of the two neighbours; the previous one counts more when the document
-    replies to it. 0 for a document without neighbours."""
-    before, after = (np.where(there, value[place], 0.0) for there, place in beside)
-    return np.maximum(before * reply, after)
 
 
 def _session_cosine(
@@ -256,3 +260,52 @@ def confidence(
     words = floor.grams * most["grams"] + floor.window * most["window"]
     by_chance = floor.chance * math.sqrt(2 * math.log(max(2, vectors))) if vectors else 0.0
     return most["cosine"] - by_chance + terms.known * words, by_chance
+
+
+# --- which documents are the best, over several indexes -------------------------------------------
+
+DEPTH = 4  # rank fusion reads this many times the limit from each ranking
+K = 60  # of rank fusion
+
+Key = TypeVar("Key", bound=Hashable)
+_Place = tuple[int, int]  # which namespace, which row of its scores
+
+
+def best_rows(
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], values: Sequence[Floats], most: int
+) -> list[tuple[float, _Place]]:
+    """The `most` best rows above 0: score falling, time falling, id rising."""
+    keys = []
+    for number, value in enumerate(values):
+        edge = 0.0
+        if len(value) > most > 0:
+            edge = max(edge, float(np.partition(value, len(value) - most)[len(value) - most]))
+        index, docs = indexes[number], scored[number].docs
+        for at in np.flatnonzero(value >= edge if edge > 0 else value > 0).tolist():
+            doc, score = int(docs[at]), float(value[at])
+            row = (score, (number, at))
+            keys.append((-score, -int(index.created.view[doc]), index.ids[doc], row))
+    return [key[-1] for key in sorted(keys)[:most]]
+
+
+def fused_rows(
+    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], limit: int, k: int, depth: int
+) -> list[tuple[float, _Place]]:
+    """The best rows by their ranks in two lists, by words and by meaning."""
+    lexical = best_rows(indexes, scored, [one.lexical for one in scored], depth * limit)
+    near = best_rows(indexes, scored, [one.parts["cosine"] for one in scored], depth * limit)
+    fused = rrf(([place for _, place in lexical], [place for _, place in near]), k)
+    values = [GRAPH.rrf_bonus * one.parts.get("graph", np.zeros(len(one.docs))) for one in scored]
+    for (number, at), value in fused.items():
+        values[number][at] += value
+    return best_rows(indexes, scored, values, limit)
+
+
+def rrf(rankings: Iterable[Sequence[Key]], k: int = K) -> dict[Key, float]:
+    """Reciprocal rank fusion: each list gives 1/(k + rank), ranks from 1; absence
+    gives 0. The default adds scores instead."""
+    fused: dict[Key, float] = {}
+    for ranking in rankings:
+        for place, key in enumerate(dict.fromkeys(ranking), start=1):
+            fused[key] = fused.get(key, 0.0) + 1 / (k + place)
+    return fused

@@ -3,18 +3,24 @@
 In: ids and names. Out: what there is. A path that belongs to another project is refused.
 """
 
+import os
 from typing import Annotated, Any
 
 from msgspec import Meta
 
 from recollect.core import projects, settings
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, BadSetting, Conflict, NotFound
 from recollect.core.projects import IdentityKind
 from recollect.core.values import Moment, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import project, project_id, project_names
 from recollect.store.interface import ProjectInfo
 
+# Settings that say whose memory it is and where it is kept, that start programs or send text away.
+BY_HAND = frozenset(
+    {"actor", "store", "encryption_key", "port", "model_dir", "embedding_model", "provider",
+     "agent", "llm_model", "llm_base_url", "acp_command", "plugins"}
+)  # fmt: skip
 SECRET = ("key", "token", "secret", "password")
 
 
@@ -119,11 +125,44 @@ def backfill(runtime: ServiceRuntime) -> EmbeddingStats:
 
 
 def all_settings(runtime: ServiceRuntime) -> list[dict[str, Any]]:
-    """Every setting with its value; a secret is shown as "(set)"."""
+    """Every setting with its value; a secret is shown as "(set)". `saved`: the value from the next
+    start on; `changeable`: whether `change_setting` takes it."""
+    saved = _saved(runtime)
     return [
-        {**one, "value": _without_secret(one["name"], getattr(runtime.settings, one["name"]))}
+        {
+            **one,
+            "value": _without_secret(one["name"], getattr(runtime.settings, one["name"])),
+            "saved": _without_secret(one["name"], getattr(saved, one["name"])),
+            "changeable": one["name"] not in BY_HAND,
+        }
         for one in settings.described()
     ]
+
+
+def change_setting(runtime: ServiceRuntime, name: str, value: str | None) -> dict[str, Any]:
+    """Write a setting, or with None its default, to the settings file; as `all_settings` shows
+    it. BadInput when the value does not fit, or the setting is not changed here."""
+    known = {one["name"] for one in settings.described()}
+    if name not in known:
+        raise NotFound(f"there is no setting {name!r}{settings.nearest(name)}")
+    if name in BY_HAND:
+        raise BadInput(
+            f"{name} decides where data is or goes and is changed in a terminal only",
+            field="name",
+            hint=f"recollect settings set {name} VALUE",
+        )
+    variable = settings.PREFIX + name.upper()
+    if os.environ.get(variable):
+        raise Conflict(f"{variable} in the daemon's environment overrides it")
+    settings.write(runtime.settings.path("settings.toml"), name, value)
+    return next(one for one in all_settings(runtime) if one["name"] == name)
+
+
+def _saved(runtime: ServiceRuntime) -> settings.Settings:
+    try:
+        return settings.load(flags={"home": runtime.settings.home})
+    except BadSetting:  # somebody broke the file; doctor says so
+        return runtime.settings
 
 
 def _without_secret(name: str, value: Any) -> Any:

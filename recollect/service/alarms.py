@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from recollect.core import private_sessions
-from recollect.core.kinds import traits
+from recollect.core.kinds import KINDS, RecordKind
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
@@ -26,6 +26,7 @@ JUNK = 0.3
 ADDED = 10
 CONTRADICTED = 0.2
 CACHE = 0.95
+MADE: tuple[RecordKind, ...] = tuple(one.name for one in KINDS.values() if not one.is_turn)
 
 Level = Literal["note", "warning", "error"]  # a note is for information only
 
@@ -182,17 +183,20 @@ def alarm_inputs(runtime: ServiceRuntime) -> AlarmInputs:
     backlog = runtime.store.events.backlog()
     verdicts: Counter[str] = Counter()
     superseded = 0
-    for namespace in all_namespaces(runtime):
+    namespaces = all_namespaces(runtime)
+    for namespace in namespaces:
         for operation in runtime.store.log.page(namespace, limit=200).items:
             if now - operation.at > WINDOW:
                 break
             if operation.kind == "feedback" and isinstance(operation.detail, dict):
                 verdicts[str(operation.detail.get("verdict"))] += 1
             superseded += operation.kind == "supersede"
+    # More than this many make no difference to the alarm, and need not be counted.
+    most = int(superseded / CONTRADICTED) + 1
     added = sum(
-        one.count
-        for one in runtime.store.upkeep.tally("records", now - WINDOW, now, seconds=86_400)
-        if not traits(one.kind).is_turn
+        runtime.store.records.stored_since(namespace, kind, now - WINDOW, most)
+        for namespace in namespaces
+        for kind in MADE
     )
     health = _embedding(runtime)
     runs = _last_run(runtime)

@@ -14,12 +14,12 @@ import msgspec
 from recollect.core import ids, values
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.projects import namespace as actors_namespace
-from recollect.core.values import Author, BeliefScope, Operation, Record
+from recollect.core.values import Author, BeliefScope, BeliefState, Operation, Record
 from recollect.reconcile import belief_changes as changes
 from recollect.reconcile import related_beliefs
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
-from recollect.service.write import TITLE_CHARS, content_hash
+from recollect.service.write import TITLE_CHARS, hash_of_memory
 from recollect.store.interface import RecordFilter, with_content
 
 USER = "user"
@@ -38,32 +38,44 @@ def current(
     return [one for one in found if one.holds_in(session_id, branch)]
 
 
-def waiting(runtime: ServiceRuntime, namespace: str) -> list[Record]:
+def waiting(runtime: ServiceRuntime, namespace: str, limit: int = MOST) -> list[Record]:
     """What a person should decide: proposed and disputed beliefs, newest first."""
+    return _in_states(runtime, namespace, ("proposed", "disputed"), limit)
+
+
+def standing(
+    runtime: ServiceRuntime, namespace: str, limit: int = related_beliefs.MOST_BELIEFS
+) -> list[Record]:
+    """What holds in a namespace, also on one branch only or in one session; newest first."""
+    found = _in_states(runtime, namespace, ("current", "disputed"), limit)
+    return [one for one in found if one.stands]
+
+
+def ended(runtime: ServiceRuntime, namespace: str, limit: int = MOST) -> list[Record]:
+    """What no longer holds, the last one to end first."""
+    records = runtime.visible_store.records
+    return records.beliefs(namespace, by="valid_until", state="ended", limit=limit)
+
+
+def _in_states(
+    runtime: ServiceRuntime, namespace: str, states: Sequence[BeliefState], limit: int
+) -> list[Record]:
+    records = runtime.visible_store.records
     found = [
-        one
-        for state in ("proposed", "disputed")
-        for one in runtime.visible_store.records.page(
-            namespace,
-            RecordFilter(kind="knowledge", state=state),
-            limit=MOST,
-        ).items
+        one for state in states for one in records.beliefs(namespace, state=state, limit=limit)
     ]
     return sorted(found, key=lambda one: (one.valid_from, one.record_id), reverse=True)
 
 
-def standing(runtime: ServiceRuntime, namespace: str) -> list[Record]:
-    """What holds in a namespace, also on one branch only or in one session; newest first."""
-    return related_beliefs.standing(runtime.visible_store, (namespace,))
-
-
-def ended(runtime: ServiceRuntime, namespace: str) -> list[Record]:
-    """What no longer holds, the last one to end first."""
-    over = RecordFilter(kind="knowledge", state="ended")
-    found = runtime.visible_store.records.page(namespace, over, limit=MOST).items
-    return sorted(
-        found, key=lambda one: (one.valid_until or one.valid_from, one.record_id), reverse=True
-    )
+def how_many(
+    runtime: ServiceRuntime,
+    namespace: str,
+    states: Sequence[BeliefState],
+    used: bool | None = None,
+) -> int:
+    """The beliefs of some states; what was forgotten is counted, too."""
+    counts = runtime.store.records.counts(namespace, RecordFilter(kind="knowledge", used=used))
+    return sum(one.count for one in counts if one.state in states)
 
 
 def titles(runtime: ServiceRuntime, found: Sequence[Record]) -> dict[str, str]:
@@ -272,7 +284,7 @@ def propose(
             valid_from=runtime.clock.now(),
         )
     )
-    new = msgspec.structs.replace(new, content_hash=content_hash(new))
+    new = msgspec.structs.replace(new, content_hash=hash_of_memory(new))
     known = with_content(runtime.store.records, namespace, new.content_hash)
     if known is not None:
         return known, None
@@ -307,7 +319,7 @@ def _successor(runtime: ServiceRuntime, old: Record, text: str, **life: Any) -> 
             **life,
         )
     )
-    return msgspec.structs.replace(new, content_hash=content_hash(new))
+    return msgspec.structs.replace(new, content_hash=hash_of_memory(new))
 
 
 def _would_end(runtime: ServiceRuntime, belief: Record) -> list[Record]:

@@ -167,7 +167,7 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
     """The candidates for a query, with every signal of the ranking."""
     namespaces = namespaces_to_search(runtime, asked)
     whole = ready(runtime, namespaces)
-    from recollect.retrieve.find import find
+    from recollect.retrieve.engine import find
 
     engine, graphs = runtime.recall().engine, runtime.recall().graphs
     began = time.perf_counter()

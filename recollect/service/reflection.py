@@ -19,6 +19,7 @@ from recollect.core.errors import ProviderError
 from recollect.core.jobs import BackgroundJob
 from recollect.core.values import Record, Value
 from recollect.extract.normalised_text import content_words
+from recollect.extract.quality_gate import REDACTED
 from recollect.llm.base import ModelRequest
 from recollect.service import beliefs
 from recollect.service.runtime import ServiceRuntime
@@ -233,8 +234,8 @@ def _first(found: Iterator[_Proposal]) -> Iterator[_Proposal]:
 def _proposed(
     runtime: ServiceRuntime, namespace: str, one: _Proposal, preview: bool
 ) -> ReflectionLine | None:
-    """Make the proposal; None when it was made before, or says what was forgotten."""
-    if runtime.tombstones.refused(namespace, one.text):
+    """Make the proposal; None when it was made before, or says what was forgotten or redacted."""
+    if REDACTED in one.text or runtime.tombstones.refused(namespace, one.text):
         return None
     record_id = None
     if not preview:

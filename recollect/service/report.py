@@ -146,15 +146,21 @@ def report(runtime: ServiceRuntime, asked: ReportQuery) -> Report:
     )
 
 
+def _many(count: int, one: str, several: str = "") -> str:
+    return f"{count} {one if count == 1 else several or one + 's'}"
+
+
 def markdown(made: Report) -> str:
     """The report as Markdown."""
     view = made.overview
     lines = [
         f"# What happened from {_day(made.since)} to {_day(made.until)}",
         "",
-        f"{view.sessions} sessions, {view.prompts} prompts, {view.events} events; "
-        f"{view.memories} memories, {view.knowledge} of them notes, beliefs or "
-        f"summaries; {view.retrievals} retrievals injected about {view.injected_tokens} tokens.",
+        f"{_many(view.sessions, 'session')}, {_many(view.prompts, 'prompt')}, "
+        f"{_many(view.events, 'event')}; {_many(view.memories, 'memory', 'memories')}, "
+        f"{view.knowledge} of them notes, beliefs or summaries; "
+        f"{_many(view.retrievals, 'retrieval')} injected about "
+        f"{_many(view.injected_tokens, 'token')}.",
     ]
     if made.timeline:
         lines += ["", "## Days", "", "| day | sessions | events | memories |", "|---|---|---|---|"]

@@ -5,41 +5,42 @@ runtime as its first argument.
 """
 
 import threading
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from recollect.core.clock import Clock
 from recollect.core.jobs import Jobs
 from recollect.core.settings import Settings
-from recollect.embedding.embedder import Embedder
-from recollect.extract.ended_statements import EndedStatements
 from recollect.extract.tombstones import Tombstones
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
-from recollect.ingest.origins import Namespaces
+from recollect.ingest.origins import McpClients, Namespaces
 from recollect.ingest.pipeline import Pipeline
-from recollect.inject.feedback import Feedback
-from recollect.inject.recall import Recall
-from recollect.inject.receipts import ReceiptWriter
 from recollect.llm.base import Provider
 from recollect.plugins.host import Plugins
-from recollect.retrieve.engine import SearchEngine
-from recollect.retrieve.graph import GraphCache
-from recollect.retrieve.index_cache import IndexCache
-from recollect.service.mcp_clients import McpClients
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
 
+if TYPE_CHECKING:  # a daemon's start imports this, and hooks must not wait for numpy
+    from recollect.embedding.embedder import Embedder
+    from recollect.extract.ended_statements import EndedStatements
+    from recollect.inject.judge import Feedback
+    from recollect.inject.recall import Recall
+    from recollect.inject.receipts import ReceiptWriter
+    from recollect.retrieve.engine import SearchEngine
+    from recollect.retrieve.graph import GraphCache
+    from recollect.retrieve.index_cache import IndexCache
+
 
 class LoadedRecall(Protocol):
-    embedder: Embedder | None
-    engine: SearchEngine
-    index_cache: IndexCache
-    graphs: GraphCache
-    feedback: Feedback
-    ended: EndedStatements
-    receipts: ReceiptWriter
-    recall_now: Recall
+    embedder: "Embedder | None"
+    engine: "SearchEngine"
+    index_cache: "IndexCache"
+    graphs: "GraphCache"
+    feedback: "Feedback"
+    ended: "EndedStatements"
+    receipts: "ReceiptWriter"
+    recall_now: "Recall"
 
     def embed_soon(self) -> None:
         """Start making missing vectors now."""

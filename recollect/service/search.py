@@ -1,4 +1,4 @@
-"""Search, with the same inputs that choose what is injected (`retrieve/find.py`).
+"""Search, with the same inputs that choose what is injected (`retrieve/engine.py`).
 
 In: a query, a mode, filters. Out: memories with scores and their parts. A memory is found as soon
 as its write was acknowledged. Without an embedding model the search is by words only, and the
@@ -200,7 +200,7 @@ def _found(
     fetch: Fetch,
     fits: Fits,
 ) -> SearchAnswer:
-    from recollect.retrieve.find import find
+    from recollect.retrieve.engine import find
 
     items: list[SearchHit] = []
     ranked: Ranked | None = None

@@ -16,7 +16,7 @@ from recollect.core.one_line import one_line
 from recollect.core.tool_schemas import BY_NAME
 from recollect.core.values import Record, convert, encode
 from recollect.inject import render
-from recollect.inject.judge import SENSITIVE, told
+from recollect.inject.judge import SENSITIVE, is_sensitive_memory
 from recollect.privacy.sensitive import is_sensitive
 from recollect.service import (
     administration,
@@ -88,7 +88,7 @@ def _compact(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 def _allowed_record(runtime: ServiceRuntime, record: Record) -> bool:
     """Whether an agent may read a memory."""
-    return runtime.settings.share_sensitive or not is_sensitive(told(record))
+    return runtime.settings.share_sensitive or not is_sensitive_memory(record)
 
 
 def _allowed_text(runtime: ServiceRuntime, text: str) -> str:
@@ -122,7 +122,8 @@ def _context(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     answer = context.context(runtime, asked)
     if not answer.context:
         return "No memory is relevant to this."
-    return f"{answer.context}\nids: {', '.join(answer.records)}"
+    ids = f"\nids: {', '.join(answer.records)}" if answer.records else ""
+    return answer.context + ids
 
 
 def _timeline(runtime: ServiceRuntime, given: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 was put before agents and what never was.
 
 In: a number of days and a project. Out: beliefs, and counts of the period. Of each project the
-newest 500 beliefs are read, so that the answer stays fast.
+newest 100 of what was learned or ended are read, so that the answer stays fast.
 """
 
 from collections import Counter
@@ -18,9 +18,10 @@ from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_list
 from recollect.store.interface import RecordFilter
 
-READ = 500
+READ = 100
 SHOWN = 10  # of what was used, and of what never was
 LOGGED = 200
+CURRENT = RecordFilter(kind="knowledge", state="current")
 
 
 class WeekQuery(Scope, frozen=True, kw_only=True):
@@ -31,9 +32,10 @@ class WeekQuery(Scope, frozen=True, kw_only=True):
 
 
 class Week(Value, frozen=True, kw_only=True):
-    """`used`: told to an agent in the period, the last first; `unused`: held, and never told to
-    any. Both are the first few; `used_count` and `unused_count` are of all. `kept`: the ids of
-    beliefs that a person rated as useful. `titles`: see /api/beliefs."""
+    """`learned`, `ended`: of each project the newest 100. `used`: told to an agent in the period,
+    the last first; `unused`: held, and never told to any. Both are the first few; `used_count` and
+    `unused_count` are of all. `kept`: the ids of beliefs that a person rated as useful. `titles`:
+    see /api/beliefs."""
 
     since: Moment
     learned: tuple[Record, ...]
@@ -54,25 +56,33 @@ def week(runtime: ServiceRuntime, asked: WeekQuery) -> Week:
     until = runtime.clock.now()
     since = asked.since or until - timedelta(days=asked.days)
     namespaces = namespaces_to_list(runtime, asked)
-    known = [
+    records = runtime.visible_store.records
+    learned = [
         one
         for namespace in namespaces
-        for one in runtime.visible_store.records.page(
-            namespace, RecordFilter(kind="knowledge"), limit=READ
-        ).items
+        for one in records.page(namespace, CURRENT, limit=READ).items
+        if _stored(one) >= since
     ]
-    held = [one for one in known if one.stands]
-    learned = [one for one in held if _stored(one) >= since]
     ended = [
         one
-        for one in known
-        if one.state == "ended" and one.valid_until is not None and one.valid_until >= since
+        for namespace in namespaces
+        for one in records.beliefs(
+            namespace, by="valid_until", since=since, state="ended", limit=READ
+        )
     ]
     waiting = [one for namespace in namespaces for one in beliefs.waiting(runtime, namespace)]
-    used = [one for one in known if one.last_accessed and one.last_accessed >= since]
-    unused = [one for one in held if not one.access_count]
+    used = [
+        one
+        for namespace in namespaces
+        for one in records.beliefs(namespace, by="last_accessed", since=since, limit=SHOWN)
+    ]
+    unused = [
+        one
+        for namespace in namespaces
+        for one in records.beliefs(namespace, state="current", used=False, limit=SHOWN)
+    ]
     used.sort(key=lambda one: one.last_accessed or since, reverse=True)
-    waits = {one.record_id for one in waiting}
+    unused.sort(key=lambda one: one.valid_from, reverse=True)
     told = [
         one
         for namespace in namespaces
@@ -83,15 +93,16 @@ def week(runtime: ServiceRuntime, asked: WeekQuery) -> Week:
     recall = runtime.loaded_recall
     return Week(
         since=since,
-        learned=tuple(
-            one for one in sorted(learned, key=_stored, reverse=True) if one.record_id not in waits
-        ),
+        learned=tuple(sorted(learned, key=_stored, reverse=True)),
         ended=tuple(sorted(ended, key=lambda one: one.valid_until or since, reverse=True)),
         waiting=tuple(waiting),
         used=tuple(used[:SHOWN]),
         unused=tuple(unused[:SHOWN]),
-        used_count=len(used),
-        unused_count=len(unused),
+        used_count=sum(records.used_beliefs(namespace, since) for namespace in namespaces),
+        unused_count=sum(
+            beliefs.how_many(runtime, namespace, ("current",), used=False)
+            for namespace in namespaces
+        ),
         kept=tuple(
             record_id
             for namespace in namespaces

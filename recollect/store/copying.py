@@ -15,9 +15,9 @@ from recollect.core.errors import Conflict, StoreError
 from recollect.store.sql import rows as layout
 from recollect.store.sql.bulk import PUT_FORGOTTEN
 from recollect.store.sql.bulk_rows import NOT_WAITING
+from recollect.store.sql.engine import Statement, both, cached, column_list, each, insert_into
 from recollect.store.sql.events import GET_EVENT
 from recollect.store.sql.projects import LIST_PROJECTS
-from recollect.store.sql.statement import Statement, both, cached, column_list, each, insert_into
 
 TABLE_COLUMNS = each(
     sqlite="SELECT name FROM pragma_table_info($table) ORDER BY cid",

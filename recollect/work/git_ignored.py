@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from recollect.core import safe_files
-from recollect.core.path_patterns import Pattern, file_pattern
+from recollect.core.keepout_rules import Pattern, file_pattern
 
 MOST_BYTES = 1 << 16
 MOST_PATTERNS = 500

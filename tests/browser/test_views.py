@@ -227,6 +227,23 @@ def test_settings_show_background_work_and_export_with_progress(
     expect(page.get_by_label("Import", exact=True).get_by_text("Looking…")).to_have_count(0)
 
 
+def test_a_setting_is_changed_in_the_page_and_what_does_not_fit_is_said(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    page = enter(window, furnished, "settings")
+    row = page.get_by_role("row").filter(has_text="prompt_tokens")
+    row.get_by_role("button", name="Change prompt_tokens").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Value").fill("-5")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("it takes 0 to 8000")
+    dialog.get_by_label("Value").fill("90")
+    dialog.get_by_role("button", name="Save").click()
+    expect(row.get_by_text("after restart: 90")).to_be_visible()
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    expect(row.get_by_text("after restart")).to_have_count(0)
+
+
 # --- how many clicks a question costs, from the first screen -------------------------------------
 
 

@@ -139,7 +139,7 @@ def test_ready_costs_little_more_than_asyncio(tmp_path: pathlib.Path) -> None:
     best tries count, since other work on the machine only adds."""
     script = (
         "import os, sys, time\n"
-        "from recollect.daemon.runtime import Runtime\n"
+        "from recollect.daemon.__main__ import Runtime\n"  # with all that a start imports
         "from recollect.core import settings\n"
         "running = Runtime(settings.load())\n"
         "running.answer_hooks()\n"

@@ -21,7 +21,7 @@ from recollect.core.values import (
 from recollect.ingest.memories import Memories
 from recollect.store.interface import Store, Transaction
 from recollect.store.sql import rows
-from recollect.store.sql.statement import IF_NAMESPACE, Statement, both, column_list, filtered
+from recollect.store.sql.engine import IF_NAMESPACE, Statement, both, column_list, filtered
 
 _VECTORS = both(f"""
 SELECT {column_list(rows.VECTOR.columns)} FROM embeddings
@@ -36,6 +36,14 @@ _USAGE = filtered(
     IF_NAMESPACE,
     "ORDER BY day, namespace, provider, model, purpose",
 )
+
+
+_MISCOUNT = both("UPDATE record_counts SET count = count + 1")
+
+
+def miscount(store: Any) -> None:
+    """As a row that somebody changed by hand."""
+    store.engine.write(lambda db: db.run(_MISCOUNT))
 
 
 def vectors_in(store: Store, namespace: str, model: str) -> list[Vector]:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Fusion
 from recollect.retrieve import rank, score
-from recollect.retrieve.engine import K, Mode, Ranked, SearchEngine, rrf
+from recollect.retrieve.engine import Mode, Ranked, SearchEngine
 from recollect.retrieve.index import Document
+from recollect.retrieve.score import K, rrf
 
 WORDS = [
     "retry", "storm", "billing", "deploy", "the", "of", "is", "what", "postgres", "migration",

@@ -23,7 +23,7 @@ from recollect.lifecycle import consolidate, conversation, decay, episode_compre
 from recollect.lifecycle import maintenance_loop as maintenance
 from recollect.portable import backups
 from recollect.reconcile import contradict, dedupe, judge, neighbours
-from recollect.retrieve import engine, find, graph, graph_index
+from recollect.retrieve import engine, graph, graph_index, score
 from recollect.server import guard, live
 from recollect.service import read, report, search, write
 from recollect.store.sql.search import MAX_TERMS
@@ -79,8 +79,8 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "G07": [(multilingual.DIMENSIONS, 512)],
     "H02": [(recall.LIMIT_MS, 500)],
     "H03": [(MAX_TERMS, 32)],
-    "H07": [(engine.DEPTH, 4), (search.SearchQuery(query="x").fetch_depth, 4)],
-    "H08": [(engine.K, 60), (search.SearchQuery(query="x").k, 60)],
+    "H07": [(score.DEPTH, 4), (search.SearchQuery(query="x").fetch_depth, 4)],
+    "H08": [(score.K, 60), (search.SearchQuery(query="x").k, 60)],
     "H12": [(graph_index._LONGEST, 3)],
     "H13": [(graph.SECONDS, 300.0)],
     "H14": [(gather.SEARCHED, 10)],
@@ -101,7 +101,7 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
         (tuning.START.semantic, 0.25), (tuning.START.decay, 0.15),
     ],
     "H25": [(conversation.FULL, 0.75)],
-    "H26": [(find.ENTRIES, 100), (find.SECONDS, 60.0)],
+    "H26": [(engine.ENTRIES, 100), (engine.SECONDS, 60.0)],
     "H34": [(read.TimelineQuery().before, 5), (read.TimelineQuery().after, 5)],
     "I01": [
         (episode_compression.RAW_AGE, timedelta(hours=24)),

@@ -20,7 +20,6 @@ from recollect.work.session_effort import GIT_TAKES_BACK
 
 _MOST_CHARS = 60_000  # of one text that was edited
 _SHORT_LINE = 4
-_TELLING = 16  # characters of a line of code that is not found by chance
 _STEM = 7
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
@@ -119,7 +118,8 @@ class LaterEdits:
 
     def shown_code_edited(self, at: int, answer: str) -> int | None:
         """The later turn that edited the code which an answer shows; None while it is as it was."""
-        shown = {line for part in fenced(answer) for line in _lines(part) if len(line) >= _TELLING}
+        shown = {line for part in fenced(answer) for line in _lines(part)}
+        shown = {line for line in shown if len(line) >= NOTE_MAKING.code_line}
         for number in range(at + 1, len(self._turns)) if len(shown) > 1 else ():
             if len(shown & self._turns[number].edited) >= max(2, NOTE_MAKING.shown * len(shown)):
                 return number

@@ -334,7 +334,8 @@ def _outcome(
     early = [LEAD.sub("", one.text).rstrip(":") for one in before if not _leads(one.text)]
     early = [BEFORE + capitalised(text) for text in early[: NOTE_MAKING.before]]
     told += [*((one, True) for one in early), *((one, False) for one in words)]
-    wanted = [ASKED + one for one in _news([asked], title, 0.6) if len(content_words(one)) >= 3]
+    news = _news([asked], title, NOTE_MAKING.request_news)
+    wanted = [ASKED + one for one in news if len(content_words(one)) >= 3]
     new = set(_news((text for text, _ in told), title, also=wanted))
     body, rest = _fitting(
         [*wanted, *plan_reasons(turn)],

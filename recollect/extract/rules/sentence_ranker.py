@@ -27,14 +27,9 @@ from recollect.extract.rules.turns import Turn
 Meaning = tuple[float, float, float, float]
 Meanings = Callable[[Sequence[str]], Sequence[Meaning]]
 
-MOST_SENTENCES = 60
-MOST_ROWS = 20
 BEFORE = "Found before the change: "
-SHORT_ANSWER = 160
-ANSWERS_BACK = 6
 FEATURES = 40
 _FULL = 5  # words
-_WORTH_ASKING = 0.1  # below it without meaning, no meaning makes a sentence worth keeping
 _WEIGHTS = os.path.join(os.path.dirname(__file__), "sentence_weights.f32")
 _NARRATES = re.compile(
     r"(?:(?:ok(?:ay)?|good|great|perfect|first|next|then|so|now)[,.!]? )*"
@@ -106,9 +101,9 @@ class RankedSentence:
 def ranked(turn: Turn, meanings: Meanings = lambda texts: ()) -> list[RankedSentence]:
     """The sentences of a turn's answer in their order, without questions and narration; then what
     only the detail of a note tells: the rows of its tables, and what was found on the way."""
-    main = _ranked(turn, _told_at_the_end(turn)[:MOST_SENTENCES], meanings)
+    main = _ranked(turn, _told_at_the_end(turn)[: NOTE_MAKING.sentences], meanings)
     rows = [one for one in table_rows(turn.answered) if len(content_words(one.text)) >= _FULL]
-    aside = [one for one in rows if names(one.text)][:MOST_ROWS]
+    aside = [one for one in rows if names(one.text)][: NOTE_MAKING.rows]
     # By form alone: there may be many, and what they mean costs most.
     aside += _best_on_the_way(_ranked(turn, _found_on_the_way(turn), lambda texts: ()))
     return [*main, *(RankedSentence(one, NOTE_MAKING.aside, 0.0, aside=True) for one in aside)]
@@ -118,7 +113,7 @@ def _ranked(turn: Turn, found: Sequence[Sentence], meanings: Meanings) -> list[R
     weights = _weights()
     rows = features(turn, found)
     alone = [(_odds(weights[2], row), _odds(weights[3], row)) for row in rows]
-    asked = [at for at, (keep, _) in enumerate(alone) if _chance(keep) >= _WORTH_ASKING]
+    asked = [at for at, (keep, _) in enumerate(alone) if _chance(keep) >= NOTE_MAKING.hopeless]
     texts = [text for at in asked for text in (found[at].text, found[at].heading)]
     meant = meanings(texts) if texts else ()
     for number, at in enumerate(asked if meant else ()):
@@ -155,9 +150,10 @@ def _told_at_the_end(turn: Turn) -> Sequence[Sentence]:
     that of a turn that was interrupted: those of the answers before it that name a cause or say
     what was done, where a transcript has them."""
     last = placed_sentences(turn.answered)
-    if len(turn.answered) > SHORT_ANSWER and not all(narrates(one.text) for one in last):
+    if len(turn.answered) > NOTE_MAKING.last_answer and not all(narrates(one.text) for one in last):
         return last
-    before = [one for _, text in turn.answers[-ANSWERS_BACK:-1] for one in placed_sentences(text)]
+    earlier = turn.answers[-NOTE_MAKING.answers_back : -1]
+    before = [one for _, text in earlier for one in placed_sentences(text)]
     # "The cause is" may be a guess, and "Added" a plan.
     telling = [_WAS_CAUSE.search, *([patterns.DONE_FIRST.match] if turn.written() else [])]
     return [*(one for one in before if any(tells(one.text) for tells in telling)), *last]
@@ -175,7 +171,7 @@ def _found_on_the_way(turn: Turn) -> list[Sentence]:
         ]
         if not any(map(_GOES_WRONG.search, after)):
             found += placed_sentences(text)
-    return found[-MOST_SENTENCES:]
+    return found[-NOTE_MAKING.sentences :]
 
 
 def _best_on_the_way(found: Sequence[RankedSentence]) -> list[Sentence]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from recollect.core.kinds import KnowledgeType
+from recollect.core.tuning import STATEMENTS
 from recollect.core.values import Author, SourceType
 from recollect.extract.normalised_text import content_words, names
 from recollect.extract.rules import patterns, vetoes
@@ -21,24 +22,13 @@ from recollect.extract.rules.prose import capitalised, cut, options, placed_sent
 from recollect.extract.rules.sentence_kind import kinds, speaks_english
 from recollect.extract.rules.turns import ToolCall, Turn
 
-MOST_STATED = 8  # of one turn; more is a document, not a prompt
-MOST_PLANNED = 3
-SURE = 0.97  # of a sentence without a cue, to be held
-AGREES = 0.75  # of a sentence with a cue, to be held
-AGREES_PLAIN = 0.2  # the same where the cue is unmistakable
+# Cues that are unmistakable.
 PLAIN = (
     "from now on",
     "always and never",
     "every one must",
     "what was asked for is over",
 )
-PROPOSED = 0.6  # of a sentence without a cue
-REQUESTED = 0.9  # the same where it is a request by its form: mostly it is a task
-HARDLY = 0.08  # below this a cue alone is not enough
-# A prompt longer than this, in characters or lines, is a document with a few own words around it.
-_LONG = 900
-_MANY_LINES = 8
-_OWN_SENTENCES = 2
 _TAKES_BACK = 2  # sentences before it
 _TITLE_CHARS = 190
 _REASON_CHARS = 400
@@ -92,10 +82,10 @@ def statements_of(turn: Turn, answer_before: str) -> list[BeliefStatement]:
     for event_id, text in turn.answers:
         found += _from_answer(event_id, text)
     planned = [one for call in turn.calls if call.plan for one in _from_plan(call)]
-    if len(found) > MOST_STATED:  # what is sure stays, in the order in which it was said
+    if len(found) > STATEMENTS.most:  # what is sure stays, in the order in which it was said
         stays = sorted(range(len(found)), key=lambda at: found[at].state != "current")
-        found = [found[at] for at in sorted(stays[:MOST_STATED])]
-    return found + planned[:MOST_PLANNED]
+        found = [found[at] for at in sorted(stays[: STATEMENTS.most])]
+    return found + planned[: STATEMENTS.planned]
 
 
 def _from_plan(call: ToolCall) -> list[BeliefStatement]:
@@ -129,8 +119,9 @@ def own_sentences(text: str) -> list[str]:
     ]
     if patterns.DOCUMENT.search(text[:4000]):
         return all_of_it[:1] if not text.lstrip().lower().startswith("implement the") else []
-    if len(text) > _LONG or text.strip().count("\n") >= _MANY_LINES:
-        return all_of_it[:_OWN_SENTENCES] + all_of_it[-1:]
+    lines = text.strip().count("\n")
+    if len(text) > STATEMENTS.document_chars or lines >= STATEMENTS.document_lines:
+        return all_of_it[: STATEMENTS.own_sentences] + all_of_it[-1:]
     return all_of_it
 
 
@@ -327,14 +318,14 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
     stated = 1 - guess["none"]
     kind: StatementKind = hint.kind if hint else _best(guess)
     if (hint is None or hint.kind == "decision") and _turns_down(bare):
-        kind, stated = "decision", max(stated, AGREES)
+        kind, stated = "decision", max(stated, STATEMENTS.held_by_cue)
     reach = next((one for one in ("everywhere", "branch", "session") if one in effects), None)
     foreign = not speaks_english(sentence)
     state = _state(hint, kind, stated, foreign=foreign)
     if hint is None and patterns.REQUEST.match(bare):
         # "run it with 20 workers": by its form alone, it is for now
-        state = "proposed" if state and stated >= REQUESTED else None
-    if state is None and reach and (foreign or stated >= HARDLY):
+        state = "proposed" if state and stated >= STATEMENTS.requested else None
+    if state is None and reach and (foreign or stated >= STATEMENTS.hardly):
         state = "proposed"  # who says how far it holds means it to hold
     if state is None:
         return None
@@ -359,12 +350,13 @@ def _state(hint: Cue | None, kind: StatementKind, stated: float, *, foreign: boo
             None if hint is None else "proposed" if hint.name.startswith("our habit") else "current"
         )
     if hint is not None:
-        if stated >= (AGREES_PLAIN if hint.name in PLAIN else AGREES):
+        is_plain = hint.name in PLAIN
+        if stated >= (STATEMENTS.held_by_plain_cue if is_plain else STATEMENTS.held_by_cue):
             return "current"
-        return "proposed" if stated >= HARDLY else None
-    if stated >= SURE and kind != "rule":  # what describes code reads like a rule
+        return "proposed" if stated >= STATEMENTS.hardly else None
+    if stated >= STATEMENTS.held and kind != "rule":  # what describes code reads like a rule
         return "current"
-    return "proposed" if stated >= PROPOSED else None
+    return "proposed" if stated >= STATEMENTS.proposed else None
 
 
 def _because(whole: str, follows: str, chosen: str = "") -> str:

@@ -44,10 +44,10 @@ class ClineAdapter(Adapter):
         return super().session_id(payload, {"taskId": root} if root else data)
 
     def answer(self, event: str, context: str, message: str = "") -> bytes:
-        return super().answer(event, context, message) or self.written(event, "")
+        return super().answer(event, context, message) or encode(self.output(event, ""))
 
-    def written(self, event: str, context: str) -> bytes:
-        return encode({"cancel": False, "contextModification": context, "errorMessage": ""})
+    def output(self, event: str, context: str) -> Data:
+        return {"cancel": False, "contextModification": context, "errorMessage": ""}
 
     def on_start(self, reading: Reading) -> Capture:
         resumed = event_key(reading.event) == "taskresume"

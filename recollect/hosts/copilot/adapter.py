@@ -4,7 +4,6 @@ In: hook payloads, also those of Claude's project hooks, which Copilot runs
 too. Out: captures, and a top-level `additionalContext`, the only thing that Copilot injects.
 """
 
-from recollect.core.values import encode
 from recollect.hosts.adapter import Adapter
 from recollect.hosts.copilot.facts import FACTS
 from recollect.hosts.payloads import Payload
@@ -34,8 +33,8 @@ class CopilotAdapter(Adapter):
         transcript = word(data, "transcript_path")
         return "timestamp" in data and (not transcript or "copilot" in transcript)
 
-    def written(self, event: str, context: str) -> bytes:
-        return encode({"additionalContext": context}) if context else b""
+    def output(self, event: str, context: str) -> Data:
+        return {"additionalContext": context} if context else {}
 
     def final_answer(self, transcript: bytes) -> str:
         """agentStop does not say the answer; the session's events.jsonl does, on its last lines."""

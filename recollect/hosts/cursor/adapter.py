@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from recollect.core.values import encode
 from recollect.hosts.adapter import Adapter, Reading, answer_draft, event_key
 from recollect.hosts.cursor.facts import FACTS
 from recollect.hosts.payloads import Capture, Payload
@@ -42,11 +41,9 @@ class CursorAdapter(Adapter):
             return "CLAUDECODE" not in payload.env
         return not self.signs.isdisjoint(data)
 
-    def written(self, event: str, context: str) -> bytes:
+    def output(self, event: str, context: str) -> Data:
         said = {"additional_context": context} if context else {}
-        if self.routes[event_key(event)] == "on_prompt":
-            return encode({"continue": True, **said})
-        return encode(said) if said else b""
+        return {"continue": True, **said} if self.routes[event_key(event)] == "on_prompt" else said
 
     def _tool(self, reading: Reading, failed: bool | None) -> Capture:
         data = reading.data

@@ -18,6 +18,7 @@ SESSIONS = "~/.kiro/sessions/cli"
 
 class KiroCliAdapter(Adapter):
     answered = ("agentSpawn", "sessionStart", "userPromptSubmit", "promptSubmit")
+    prints_text = True
     runs_hooks_of = ("kiro-ide",)
     signs = frozenset({"session_id", "prompt"})
     sent_by = "shape"

@@ -12,6 +12,7 @@ from recollect.hosts.reading import Data, pick, prose, read_object
 
 class KiroIdeAdapter(Adapter):
     answered = ("agentSpawn", "sessionStart", "userPromptSubmit", "promptSubmit")
+    prints_text = True
 
     def read(self, payload: Payload) -> tuple[Data | None, bool]:
         """The first input, argument or variable that is an object: of a tool or a stop, some

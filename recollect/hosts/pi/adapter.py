@@ -9,6 +9,7 @@ from recollect.hosts.pi.facts import FACTS
 
 class PiAdapter(Adapter):
     answered = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure")
+    prints_text = True
 
 
 ADAPTER = PiAdapter(FACTS)

@@ -1,10 +1,20 @@
 """`/api/beliefs` and `/api/profile`: what holds, what waits for a decision, and deciding it."""
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from recollect.core.values import BeliefScope, Operation, Preference, Record, RecordName, Value
+from recollect.core.values import (
+    BeliefScope,
+    BeliefState,
+    Operation,
+    Preference,
+    Record,
+    RecordName,
+    Value,
+)
 from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import beliefs, profile
@@ -12,6 +22,12 @@ from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.scope import Scope, namespace_to_write, namespaces_to_list
 from recollect.service.write import Added
 
+Read = Callable[..., list[Record]]
+LISTS: dict[str, tuple[Read, tuple[BeliefState, ...]]] = {
+    "standing": (beliefs.standing, ("current",)),
+    "waiting": (beliefs.waiting, ("proposed", "disputed")),
+    "ended": (beliefs.ended, ("ended",)),
+}
 Reason = Annotated[str, Meta(max_length=1000)]
 
 
@@ -83,21 +99,36 @@ class Decided(Value, frozen=True, kw_only=True):
 
 def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
     found: dict[str, Record] = {}
+    unread = 0
     for namespace in namespaces_to_list(runtime, asked):
-        match asked.show:
-            case "held":
-                some = beliefs.current(runtime, namespace, branch=asked.branch)
-            case "standing":
-                some = beliefs.standing(runtime, namespace)
-            case "waiting":
-                some = beliefs.waiting(runtime, namespace)
-            case "ended":
-                some = beliefs.ended(runtime, namespace)
+        some, more = _listed(runtime, namespace, asked)
         found |= {one.record_id: one for one in some}
+        unread += more
     items = tuple(found.values())
     if asked.limit is not None and len(items) > asked.limit:
-        items = tuple(sorted(items, key=lambda one: one.valid_from, reverse=True)[: asked.limit])
-    return Beliefs(items=items, total=len(found), titles=beliefs.titles(runtime, items))
+        items = tuple(sorted(items, key=_newest(asked), reverse=True)[: asked.limit])
+    titles = beliefs.titles(runtime, items)
+    return Beliefs(items=items, total=len(found) + unread, titles=titles)
+
+
+def _listed(runtime: ServerRuntime, namespace: str, asked: BeliefQuery) -> tuple[list[Record], int]:
+    """Beliefs of a namespace, one more than are shown, and how many there are beside these."""
+    if asked.show == "held":
+        return beliefs.current(runtime, namespace, branch=asked.branch), 0
+    read, states = LISTS[asked.show]
+    if asked.limit is None:
+        return read(runtime, namespace), 0
+    some = read(runtime, namespace, asked.limit + 1)
+    if len(some) <= asked.limit:
+        return some, 0
+    counted = sum(one.state in states for one in some)
+    return some, max(0, beliefs.how_many(runtime, namespace, states) - counted)
+
+
+def _newest(asked: BeliefQuery) -> Callable[[Record], datetime]:
+    if asked.show == "ended":
+        return lambda one: one.valid_until or one.valid_from
+    return lambda one: one.valid_from
 
 
 def keep(runtime: ServerRuntime, asked: OneBelief, given: KeepDecision) -> Decided:

@@ -1,6 +1,8 @@
 """`/api/projects`, `/api/embeddings`, `/api/settings`: list them, and change projects."""
 
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from recollect.core.values import Name, Value
 from recollect.server.endpoints import Endpoint, NoParameters
@@ -18,6 +20,16 @@ class AllProjects(Value, frozen=True, kw_only=True):
 
 class OneProject(Value, frozen=True, kw_only=True):
     project: Name
+
+
+class OneSetting(Value, frozen=True, kw_only=True):
+    name: Name
+
+
+class NewValue(Value, frozen=True, kw_only=True):
+    """As it is written after `recollect settings set NAME`; null for the default."""
+
+    value: Annotated[str, Meta(max_length=4000)] | None
 
 
 class AllSettings(Value, frozen=True, kw_only=True):
@@ -56,6 +68,10 @@ def settings(runtime: ServerRuntime, asked: NoParameters) -> AllSettings:
     return AllSettings(items=administration.all_settings(runtime))
 
 
+def change_setting(runtime: ServerRuntime, asked: OneSetting, wanted: NewValue) -> dict[str, Any]:
+    return administration.change_setting(runtime, asked.name, wanted.value)
+
+
 ENDPOINTS = (
     Endpoint("GET", "/api/projects", "Every project, most recent first.", projects, AllProjects),
     Endpoint(
@@ -83,4 +99,8 @@ ENDPOINTS = (
         backfill, EmbeddingStats,
     ),
     Endpoint("GET", "/api/settings", "Every setting with its value.", settings, AllSettings),
+    Endpoint(
+        "PUT", "/api/settings/{name}", "Change a setting, from the next start on.",
+        change_setting, dict[str, Any], OneSetting, NewValue,
+    ),
 )  # fmt: skip

@@ -19,6 +19,7 @@ from recollect.store.interface.operations import Log, Runs, Spent, Usages, detai
 from recollect.store.interface.paging import Cursor, Page
 from recollect.store.interface.projects import ProjectInfo, Projects
 from recollect.store.interface.records import (
+    BeliefTime,
     Hit,
     RecordCount,
     RecordFilter,
@@ -52,6 +53,7 @@ __all__ = [
     "Backlog",
     "BackupInfo",
     "Batch",
+    "BeliefTime",
     "Bulk",
     "Change",
     "ChangeKind",

@@ -35,12 +35,16 @@ class RecordFilter:
     used: bool | None = None  # whether an agent was ever told of it
 
 
+BeliefTime = Literal["valid_from", "valid_until", "last_accessed"]
+
+
 @dataclass(frozen=True)
 class RecordCount:
-    """How many memories there are of a kind, type and freshness that were used, or never."""
+    """How many memories there are of a kind, type, state and freshness that were used, or never."""
 
     kind: str
     type: str
+    state: BeliefState
     freshness: Freshness
     used: bool
     count: int
@@ -90,6 +94,24 @@ class Records(Protocol):
 
     def counts(self, namespace: str, where: RecordFilter | None = None) -> list[RecordCount]:
         """How many there are, by what they are; hidden ones are counted, too."""
+
+    def beliefs(
+        self,
+        namespace: str,
+        *,
+        by: BeliefTime = "valid_from",
+        since: datetime | None = None,
+        state: BeliefState | None = None,
+        used: bool | None = None,
+        limit: int,
+    ) -> list[Record]:
+        """Beliefs that have such a time, the last first."""
+
+    def used_beliefs(self, namespace: str, since: datetime) -> int:
+        """How many beliefs agents were told since then; hidden ones are counted, too."""
+
+    def stored_since(self, namespace: str, kind: RecordKind, since: datetime, most: int) -> int:
+        """How many of a kind were stored since then; no more than `most` are counted."""
 
     def files(self, namespace: str) -> list[tuple[str, Freshness, int]]:
         """The files that memories name: how many do, by how the memories stand to their files."""

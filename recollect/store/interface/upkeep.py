@@ -114,7 +114,7 @@ class Upkeep(Protocol):
         is left."""
 
     def rebuild_index(self) -> None:
-        """Make the full-text index anew from the rows."""
+        """Make the full-text index and the counts of memories anew from the rows."""
 
     def check(self) -> list[str]:
         """What is wrong with the database; empty when nothing is."""

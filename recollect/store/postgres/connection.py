@@ -22,8 +22,13 @@ from recollect.core import errors
 from recollect.store.postgres import statements as sql
 from recollect.store.postgres.connect_errors import LATER, not_connected
 from recollect.store.postgres.values import AsItIs, Half, near, without_nul
-from recollect.store.sql.connection import NO_VALUES, AlreadyThere, BadValue, ConstraintFailed
-from recollect.store.sql.statement import Statement
+from recollect.store.sql.engine import (
+    NO_VALUES,
+    AlreadyThere,
+    BadValue,
+    ConstraintFailed,
+    Statement,
+)
 
 
 class _Sums(Loader):

@@ -16,9 +16,7 @@ from recollect.core.clock import Clock
 from recollect.store.postgres import search
 from recollect.store.postgres import statements as own
 from recollect.store.postgres.connection import PostgresConnection, connect
-from recollect.store.sql.connection import NO_VALUES, ConstraintFailed
-from recollect.store.sql.engine import Engine
-from recollect.store.sql.statement import Statement
+from recollect.store.sql.engine import NO_VALUES, ConstraintFailed, Engine, Statement
 
 T = TypeVar("T")
 

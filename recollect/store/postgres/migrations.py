@@ -33,6 +33,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(6, "what was done in each turn", schema_changes.SCHEMA_6),
     Migration(7, "the life of a belief", schema_changes.SCHEMA_7),
     Migration(8, "memories by when it happened", schema_changes.SCHEMA_8),
+    Migration(9, "counts of memories", schema_changes.SCHEMA_9),
 )
 
 

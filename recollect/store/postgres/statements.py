@@ -5,7 +5,7 @@ exceptions give their reason (`across`), and a test reads them all.
 """
 
 from recollect.store.sql import rows
-from recollect.store.sql.statement import Statement, column_list, for_postgres
+from recollect.store.sql.engine import Statement, column_list, for_postgres
 
 
 def _own(text: str, across: str = "") -> Statement:
@@ -136,9 +136,12 @@ GO_ON_COUNTING = _own("SELECT go_on_counting()")
 
 # --- upkeep --------------------------------------------------------------------------------------
 
-REBUILD = tuple(
-    _own(f"UPDATE {table} SET words = NULL")
-    for table in ("memory_records", "entities", "facts", "procedures")
+REBUILD = (
+    *(
+        _own(f"UPDATE {table} SET words = NULL")
+        for table in ("memory_records", "entities", "facts", "procedures")
+    ),
+    _own("LOCK TABLE record_counts IN SHARE ROW EXCLUSIVE MODE"),  # which are made next
 )
 BROKEN_INDEXES = _own("""
 SELECT c.relname FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid

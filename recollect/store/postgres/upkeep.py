@@ -12,6 +12,7 @@ from recollect.store.postgres import migrations
 from recollect.store.postgres import statements as own
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.engine import PostgresEngine
+from recollect.store.sql.records import RECOUNT
 from recollect.store.sql.upkeep import SqlUpkeep
 
 
@@ -43,7 +44,7 @@ class PostgresUpkeep(SqlUpkeep):
 
     def rebuild_index(self) -> None:
         def work(db: PostgresConnection) -> None:
-            for statement in own.REBUILD:
+            for statement in (*own.REBUILD, *RECOUNT):
                 db.run(statement)
 
         self._server.transact(work)

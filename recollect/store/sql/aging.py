@@ -15,9 +15,16 @@ from recollect.core.kinds import KINDS, Level
 from recollect.core.values import Fact, Relationship
 from recollect.store.interface import Age, Aged, Alike, Due, Forgetting, Purged
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine, ids_json, micros
-from recollect.store.sql.statement import Statement, both, column_list, each
+from recollect.store.sql.engine import (
+    Connection,
+    Engine,
+    Statement,
+    both,
+    column_list,
+    each,
+    ids_json,
+    micros,
+)
 
 _RECORD = column_list(rows.RECORD.columns)
 # What a person brought back stays until a person takes it away again.

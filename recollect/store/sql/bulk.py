@@ -23,13 +23,11 @@ from recollect.store.sql.bulk_rows import (
     put_rows,
     rows_of,
 )
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine, ids_json
+from recollect.store.sql.engine import Connection, Engine, both, each, ids_json
 from recollect.store.sql.events import SqlEvents
 from recollect.store.sql.operations import new_operation, put_operation
 from recollect.store.sql.projects import SqlProjects
 from recollect.store.sql.selection import BLANKED, Choice
-from recollect.store.sql.statement import both, each
 from recollect.store.sql.tables import (
     Table,
     erase_rows,

@@ -12,9 +12,17 @@ from recollect.core.kinds import traits
 from recollect.core.values import check
 from recollect.store.interface import Row
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection, StatementRefused
-from recollect.store.sql.engine import ids_json
-from recollect.store.sql.statement import Statement, both, cached, column_list, each, insert_into
+from recollect.store.sql.engine import (
+    Connection,
+    Statement,
+    StatementRefused,
+    both,
+    cached,
+    column_list,
+    each,
+    ids_json,
+    insert_into,
+)
 from recollect.store.sql.tables import (
     Table,
     columns_of,

@@ -12,10 +12,8 @@ from recollect.core.errors import BadCursor
 from recollect.core.values import EventKind, StoredEvent
 from recollect.store.interface import Backlog, Cursor, Outcome, Page, SetAside
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine
+from recollect.store.sql.engine import Connection, Engine, both, column_list, each, filtered
 from recollect.store.sql.order import Walk
-from recollect.store.sql.statement import both, column_list, each, filtered
 
 _EVENT = column_list(rows.EVENT_READ)
 _EVENT_PUT = (*rows.EVENT_COLUMNS, "surface", "project_path", "hash")

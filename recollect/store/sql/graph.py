@@ -15,9 +15,18 @@ from recollect.core.errors import BadInput, Conflict
 from recollect.core.values import Entity, Fact, Preference, Procedure, Relationship, Vector
 from recollect.store.interface import Waiting
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection, ConstraintFailed
-from recollect.store.sql.engine import Engine, ids_json, micros
-from recollect.store.sql.statement import Statement, both, column_list, filtered, insert_or_replace
+from recollect.store.sql.engine import (
+    Connection,
+    ConstraintFailed,
+    Engine,
+    Statement,
+    both,
+    column_list,
+    filtered,
+    ids_json,
+    insert_or_replace,
+    micros,
+)
 from recollect.store.sql.vectors import DELETE_VECTORS
 
 PUT_ENTITY = insert_or_replace("entities", "entity_id", rows.ENTITY.columns)

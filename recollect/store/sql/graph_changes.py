@@ -10,7 +10,7 @@ from typing import Any
 
 from recollect.core.clock import to_micros
 from recollect.core.values import Operation, SourceKind, encode
-from recollect.store.sql.connection import Connection
+from recollect.store.sql.engine import Connection, both
 from recollect.store.sql.graph import (
     GRAPH_TABLES,
     PUT,
@@ -24,7 +24,6 @@ from recollect.store.sql.graph import (
     put_things,
 )
 from recollect.store.sql.operations import ARCHIVE
-from recollect.store.sql.statement import both
 from recollect.store.sql.vectors import put_vector, vectors_of
 
 GRAPH_MADE_BY = {

@@ -10,12 +10,10 @@ from recollect.core.errors import CannotUndo, NotFound
 from recollect.core.values import ArchivedVersion, Operation, OperationKind
 from recollect.store.interface import Cursor, Page
 from recollect.store.sql import graph_changes, records, rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine, ids_json
+from recollect.store.sql.engine import Connection, Engine, both, column_list, filtered, ids_json
 from recollect.store.sql.graph import decoded, identity
 from recollect.store.sql.operations import get_operation, new_operation, put_operation
 from recollect.store.sql.records import RECORD_STATE, VERSIONS
-from recollect.store.sql.statement import both, column_list, filtered
 from recollect.store.sql.vectors import put_vector
 
 LIST_OPERATIONS = filtered(

@@ -10,8 +10,7 @@ from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.values import Operation, OperationKind
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.statement import both, column_list, insert_into
+from recollect.store.sql.engine import Connection, both, column_list, insert_into
 
 PUT_OPERATION = both(insert_into("operations", rows.OPERATION.columns))
 GET_OPERATION = both(f"""

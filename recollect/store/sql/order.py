@@ -10,9 +10,7 @@ from typing import Any
 
 from recollect.core.values import EventKind, StoredEvent
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import ids_json
-from recollect.store.sql.statement import Statement, both, column_list, filtered
+from recollect.store.sql.engine import Connection, Statement, both, column_list, filtered, ids_json
 
 _EVENT = column_list(rows.EVENT_READ)
 # The order of a session (docs/decisions/order.md) is boot, tick, number; `events_by_session` has

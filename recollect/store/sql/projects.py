@@ -11,9 +11,7 @@ from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import Conflict, NotFound
 from recollect.core.projects import GLOBAL_PROJECT, WINDOW, IdentityKind, ProjectPlace
 from recollect.store.interface import ProjectInfo
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine
-from recollect.store.sql.statement import both, each
+from recollect.store.sql.engine import Connection, Engine, both, each
 
 FIND_PROJECT = each(
     sqlite="SELECT project_id FROM project_identities WHERE kind = $kind AND value = $value",

@@ -12,14 +12,34 @@ import msgspec
 
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
-from recollect.core.values import ArchivedVersion, Freshness, Operation, Record, Vector, encode
-from recollect.store.interface import Cursor, Hit, Page, RecordCount, RecordFilter
+from recollect.core.kinds import RecordKind
+from recollect.core.values import (
+    ArchivedVersion,
+    BeliefState,
+    Freshness,
+    Operation,
+    Record,
+    Vector,
+    encode,
+)
+from recollect.store.interface import BeliefTime, Cursor, Hit, Page, RecordCount, RecordFilter
 from recollect.store.sql import rows
-from recollect.store.sql.connection import AlreadyThere, Connection, ConstraintFailed
-from recollect.store.sql.engine import END, Engine, ids_json, micros
+from recollect.store.sql.engine import (
+    END,
+    AlreadyThere,
+    Connection,
+    ConstraintFailed,
+    Engine,
+    Statement,
+    both,
+    column_list,
+    filtered,
+    ids_json,
+    insert_into,
+    micros,
+)
 from recollect.store.sql.operations import ARCHIVE, new_operation, put_operation
 from recollect.store.sql.search import MAX_TERMS
-from recollect.store.sql.statement import Statement, both, column_list, filtered, insert_into
 from recollect.store.sql.vectors import DELETE_VECTORS, put_vector, vectors_of
 
 Key = Callable[[Record], tuple[int, str]]
@@ -127,16 +147,63 @@ SELECT e.event_id, r.record_id
  WHERE r.namespace = $namespace AND e.event_id IN {texts[event_ids]}
  ORDER BY e.event_id, r.record_id
 """)
+# How many memories there are of what is kept with each write; what narrows them further is counted.
+_COUNTED = "kind, type, state, freshness, used"
+KEPT_COUNTS = filtered(
+    f"SELECT {_COUNTED}, count FROM record_counts WHERE namespace = $namespace",
+    {name: f"{name} = ${name}" for name in _COUNTED.split(", ")},
+)
+_COUNT_GROUPS = """
+       kind, coalesce(knowledge_type, observation_type, ''), state, freshness,
+       CASE WHEN access_count > 0 THEN 1 ELSE 0 END
+"""
 COUNT_BY = filtered(
-    """
-SELECT kind, coalesce(knowledge_type, observation_type, ''), freshness,
-       CASE WHEN access_count > 0 THEN 1 ELSE 0 END, count(*)
+    f"""
+SELECT {_COUNT_GROUPS}, count(*)
   FROM memory_records AS r
  WHERE namespace = $namespace
 """,
     {**_conditions(), "session_id": "session_id = $session_id"},
-    "GROUP BY 1, 2, 3, 4",
+    "GROUP BY 1, 2, 3, 4, 5",
 )
+RECOUNT = (
+    both("DELETE FROM record_counts", across="counts are made anew for everybody"),
+    both(
+        f"""
+INSERT INTO record_counts (namespace, {_COUNTED}, count)
+SELECT namespace, {_COUNT_GROUPS}, count(*) FROM memory_records GROUP BY 1, 2, 3, 4, 5, 6
+""",
+        across="counts are made anew for everybody",
+    ),
+)
+
+
+def _beliefs(time: str) -> Statement:
+    """By an index of beliefs alone, which is why their kind is no value."""
+    return filtered(
+        f"""
+SELECT {_RECORD} FROM memory_records AS r
+ WHERE namespace = $namespace AND kind = 'knowledge' AND {time} >= $since
+""",
+        {name: text for name, text in _conditions().items() if name in ("state", "used")},
+        f"ORDER BY {time} DESC, record_id DESC LIMIT $limit",
+    )
+
+
+BELIEFS_BY: dict[BeliefTime, Statement] = {
+    "valid_from": _beliefs("valid_from"),
+    "valid_until": _beliefs("valid_until"),
+    "last_accessed": _beliefs("last_accessed"),
+}
+USED_BELIEFS = both("""
+SELECT count(*) FROM memory_records
+ WHERE namespace = $namespace AND kind = 'knowledge' AND last_accessed >= $since
+""")
+STORED_SINCE = both("""
+SELECT count(*) FROM (
+    SELECT 1 FROM memory_records
+     WHERE namespace = $namespace AND kind = $kind AND created_at >= $since LIMIT $limit) AS first
+""")
 COUNT_BY_FILE = both("""
 SELECT f.value, r.freshness, count(*)
   FROM memory_records AS r, {unfold}(r.files) AS f
@@ -165,6 +232,7 @@ SET_FRESHNESS = both("""
 UPDATE memory_records SET freshness = $freshness
  WHERE namespace = $namespace AND record_id = $record_id AND freshness <> $freshness
 """)
+EARLIEST = -(1 << 62)
 # The texts that vectors are made of.
 _EMBEDDED = ("title", "summary", "facts", "concepts", "detail")
 
@@ -232,11 +300,46 @@ class SqlRecords:
         return _page(found, limit, key)
 
     def counts(self, namespace: str, where: RecordFilter | None = None) -> list[RecordCount]:
-        values = {"namespace": namespace, **_narrowed(where or RecordFilter())}
+        narrowed = _narrowed(where or RecordFilter())
+        given = {name for name, value in narrowed.items() if value is not None}
+        kept = given.issubset(_COUNTED.split(", "))
+        values = {"namespace": namespace, **narrowed}
         return [
-            RecordCount(kind, type_, freshness, bool(used), count)
-            for kind, type_, freshness, used, count in self._engine.rows(COUNT_BY, values)
+            RecordCount(kind, type_, state, freshness, bool(used), count)
+            for kind, type_, state, freshness, used, count in self._engine.rows(
+                KEPT_COUNTS if kept else COUNT_BY, values
+            )
         ]
+
+    def beliefs(
+        self,
+        namespace: str,
+        *,
+        by: BeliefTime = "valid_from",
+        since: datetime | None = None,
+        state: BeliefState | None = None,
+        used: bool | None = None,
+        limit: int,
+    ) -> list[Record]:
+        values = {
+            "namespace": namespace,
+            "since": EARLIEST if since is None else to_micros(since),
+            "state": state,
+            "used": None if used is None else int(used),
+            "limit": limit,
+        }
+        return list(map(rows.RECORD.decode, self._engine.rows(BELIEFS_BY[by], values)))
+
+    def used_beliefs(self, namespace: str, since: datetime) -> int:
+        return self._count(USED_BELIEFS, {"namespace": namespace, "since": to_micros(since)})
+
+    def stored_since(self, namespace: str, kind: RecordKind, since: datetime, most: int) -> int:
+        values = {"namespace": namespace, "kind": kind, "since": to_micros(since), "limit": most}
+        return self._count(STORED_SINCE, values)
+
+    def _count(self, statement: Statement, values: dict[str, Any]) -> int:
+        found = self._engine.one(statement, values)
+        return int(found[0]) if found else 0
 
     def files(self, namespace: str) -> list[tuple[str, Freshness, int]]:
         found: list[tuple[Any, ...]] = self._engine.rows(COUNT_BY_FILE, {"namespace": namespace})

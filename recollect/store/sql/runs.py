@@ -5,9 +5,7 @@ In: runs. Out: the same, newest first. Each namespace keeps its last thousand.
 
 from recollect.core.values import ExtractionRun
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine
-from recollect.store.sql.statement import both, column_list, insert_into
+from recollect.store.sql.engine import Connection, Engine, both, column_list, insert_into
 
 PUT_RUN = both(insert_into("extraction_runs", rows.RUN.columns))
 FORGET_RUNS = both("""

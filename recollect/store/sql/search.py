@@ -9,8 +9,7 @@ from recollect.core.errors import BadInput
 from recollect.core.values import Record
 from recollect.store.interface import Hit
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.statement import both, column_list
+from recollect.store.sql.engine import Connection, both, column_list
 
 _RECORD = column_list(rows.RECORD.columns)
 SEARCH_LITERAL = both(rf"""

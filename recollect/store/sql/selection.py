@@ -12,9 +12,7 @@ from typing import Any
 from recollect.core.clock import to_micros
 from recollect.core.values import encode
 from recollect.store.interface import Chosen, Selection
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import ids_json
-from recollect.store.sql.statement import Statement, both, cached
+from recollect.store.sql.engine import Connection, Statement, both, cached, ids_json
 from recollect.store.sql.tables import scan_rows, select_keys, tables
 
 

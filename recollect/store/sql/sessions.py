@@ -12,9 +12,17 @@ from recollect.core.clock import from_micros, to_micros
 from recollect.core.values import Checkpoint, Receipt, Session, SessionStatus
 from recollect.store.interface import Cursor, Page
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import END, Engine, ids_json
-from recollect.store.sql.statement import both, column_list, each, filtered, insert_into
+from recollect.store.sql.engine import (
+    END,
+    Connection,
+    Engine,
+    both,
+    column_list,
+    each,
+    filtered,
+    ids_json,
+    insert_into,
+)
 
 GET_SESSION = both(f"""
 SELECT {column_list(rows.SESSION.columns)} FROM sessions

@@ -12,8 +12,15 @@ import msgspec
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.errors import BadInput
 from recollect.core.values import Moment, encode
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.statement import Statement, both, cached, column_list, each, insert_into
+from recollect.store.sql.engine import (
+    Connection,
+    Statement,
+    both,
+    cached,
+    column_list,
+    each,
+    insert_into,
+)
 
 # Without what each engine makes for itself.
 COLUMNS_OF = each(
@@ -138,7 +145,7 @@ _KNOWN = {
 }
 # Made from the others: indexes, vectors, what was done in each turn, and the extraction buffer,
 # which travels with its event.
-_DERIVED = frozenset({"namespaces", "embeddings", "unextracted", "turn_work"})
+_DERIVED = frozenset({"namespaces", "embeddings", "unextracted", "turn_work", "record_counts"})
 _JSON = {
     "events": frozenset({"body", "source"}),
     "memory_records": frozenset({"facts", "concepts", "files", "citations", "source_event_ids"}),

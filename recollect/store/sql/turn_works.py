@@ -9,9 +9,15 @@ from typing import Any
 from recollect.core.clock import to_micros
 from recollect.core.values import TurnWork
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine, ids_json
-from recollect.store.sql.statement import both, column_list, filtered, insert_or_replace
+from recollect.store.sql.engine import (
+    Connection,
+    Engine,
+    both,
+    column_list,
+    filtered,
+    ids_json,
+    insert_or_replace,
+)
 
 PUT_TURN_WORK = insert_or_replace("turn_work", "turn_id", rows.TURN_WORK.columns)
 _COLUMNS = column_list(rows.TURN_WORK.columns)

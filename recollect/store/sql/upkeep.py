@@ -11,8 +11,15 @@ from typing import Any
 from recollect.core.clock import from_micros, to_micros
 from recollect.store.interface import Damage, ScrubStep, Stats, Tallied, Tally, Totals
 from recollect.store.sql import rows
-from recollect.store.sql.engine import Engine
-from recollect.store.sql.statement import IF_NAMESPACE, Statement, both, column_list, each, filtered
+from recollect.store.sql.engine import (
+    IF_NAMESPACE,
+    Engine,
+    Statement,
+    both,
+    column_list,
+    each,
+    filtered,
+)
 
 COUNT_EVENTS = filtered(
     "SELECT kind, count(*) FROM events WHERE TRUE", IF_NAMESPACE, "GROUP BY kind"
@@ -25,7 +32,7 @@ COUNT_RECORDS = filtered(
 COUNT_SESSIONS = filtered("SELECT count(*) FROM sessions WHERE TRUE", IF_NAMESPACE)
 COUNT_ALL = both("""
 SELECT (SELECT count(*) FROM events WHERE namespace = $namespace),
-       (SELECT count(*) FROM memory_records WHERE namespace = $namespace),
+       (SELECT coalesce(sum(count), 0) FROM record_counts WHERE namespace = $namespace),
        (SELECT count(*) FROM sessions WHERE namespace = $namespace)
 """)
 COUNT_EMBEDDED = filtered(
@@ -118,7 +125,7 @@ class SqlUpkeep:
             )
 
     def totals(self, namespace: str) -> Totals:
-        return Totals(*self._engine.rows(COUNT_ALL, {"namespace": namespace})[0])
+        return Totals(*map(int, self._engine.rows(COUNT_ALL, {"namespace": namespace})[0]))
 
     def tally(
         self,

@@ -10,9 +10,7 @@ from recollect.core.errors import BadInput
 from recollect.core.values import Usage
 from recollect.store.interface import Spent
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine
-from recollect.store.sql.statement import IF_NAMESPACE, each, filtered, insert_into
+from recollect.store.sql.engine import IF_NAMESPACE, Connection, Engine, each, filtered, insert_into
 
 _SPENT = ("calls", "failures", "input_tokens", "output_tokens", "cost_micros")
 # Adds to the row of its kind; `settle` adds differences, which may be negative.

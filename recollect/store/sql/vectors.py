@@ -10,9 +10,15 @@ from recollect.core import kinds
 from recollect.core import vector_bytes as layout
 from recollect.core.values import Record, SourceKind, Vector
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine, ids_json
-from recollect.store.sql.statement import Statement, both, column_list, each
+from recollect.store.sql.engine import (
+    Connection,
+    Engine,
+    Statement,
+    both,
+    column_list,
+    each,
+    ids_json,
+)
 
 _RECORD_R = column_list(rows.RECORD.columns, "r.")
 

@@ -29,13 +29,12 @@ from recollect.store.sql.usage import SqlUsage
 from recollect.store.sql.vectors import SqlVectors
 from recollect.store.sqlite.bulk import SqliteBulk
 from recollect.store.sqlite.connect import SqliteConnection, open_writer, translated
-from recollect.store.sqlite.engine import SqliteEngine
+from recollect.store.sqlite.engine import Reserve, SqliteEngine, Writer
 from recollect.store.sqlite.events import SqliteEvents
 from recollect.store.sqlite.ledger import NAME, Ledger, Mark, refuse_emptied, refuse_less
 from recollect.store.sqlite.migrations import migrate
 from recollect.store.sqlite.transaction import SqliteTransaction
 from recollect.store.sqlite.upkeep import SqliteUpkeep
-from recollect.store.sqlite.writer import Reserve, Writer
 
 T = TypeVar("T")
 

@@ -15,8 +15,13 @@ import apsw
 from recollect.core import errors, oslayer, store_key
 from recollect.core.store_key import StoreKey
 from recollect.store.directory import NO_ROOM, refused
-from recollect.store.sql.connection import NO_VALUES, AlreadyThere, BadValue, ConstraintFailed
-from recollect.store.sql.statement import Statement
+from recollect.store.sql.engine import (
+    NO_VALUES,
+    AlreadyThere,
+    BadValue,
+    ConstraintFailed,
+    Statement,
+)
 from recollect.store.sqlite.migrations import verify
 
 _KEY_TAKEN = frozenset(

@@ -13,8 +13,7 @@ from recollect.core.errors import StoreError
 from recollect.core.values import Arrival
 from recollect.store.interface import Batch, Counted, Outcome
 from recollect.store.sql import rows
-from recollect.store.sql.connection import Connection
-from recollect.store.sql.engine import Engine, ids_json
+from recollect.store.sql.engine import Connection, Engine, ids_json
 from recollect.store.sql.events import (
     BEGIN_RUN,
     EVENTS_BY_SEQ,

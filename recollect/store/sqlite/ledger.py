@@ -111,9 +111,9 @@ class Ledger:
             now = to_micros(self._clock.now())
             self.mark = replace(self.mark, **changes, turn=self.mark.turn + 1, at=now)
             if self._fd is not None:
-                place = self.mark.turn % 2 * _PLACE
                 with contextlib.suppress(OSError):  # the next one may do better
-                    oslayer.write_at(self._fd, self.mark.encode(), place)
+                    os.lseek(self._fd, self.mark.turn % 2 * _PLACE, os.SEEK_SET)
+                    os.write(self._fd, self.mark.encode())
 
     def _sync(self) -> None:
         with self._gate:

@@ -37,6 +37,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(10, "what was done in each turn", schema_changes.SCHEMA_10),
     Migration(11, "the life of a belief", schema_changes.SCHEMA_11),
     Migration(12, "memories by when it happened", schema_changes.SCHEMA_12),
+    Migration(13, "counts of memories", schema_changes.SCHEMA_13),
 )
 
 

@@ -291,3 +291,58 @@ UPDATE memory_records
 SCHEMA_12 = """
 CREATE INDEX records_by_happening ON memory_records (namespace, valid_from, record_id);
 """
+
+# Schema 13: how many memories there are of what, and the beliefs of a state or of a time.
+#
+# The dashboard asks for both with every view; neither is read from all memories any more. Triggers
+# keep the counts in the transaction of the write, whoever writes.
+_COUNTED = "namespace, kind, type, state, freshness, used"
+
+
+def _counted(row: str, change: str) -> str:
+    return f"""
+    INSERT INTO record_counts ({_COUNTED}, count)
+    VALUES ({row}.namespace, {row}.kind,
+            coalesce({row}.knowledge_type, {row}.observation_type, ''), {row}.state,
+            {row}.freshness, {row}.access_count > 0, {change})
+    ON CONFLICT DO UPDATE SET count = count + excluded.count;"""
+
+
+_EMPTIED = "DELETE FROM record_counts WHERE namespace = old.namespace AND count = 0;"
+
+SCHEMA_13 = f"""
+CREATE TABLE record_counts (
+    namespace {_NAMESPACE},
+    kind      TEXT NOT NULL,
+    type      TEXT NOT NULL,
+    state     TEXT NOT NULL,
+    freshness TEXT NOT NULL,
+    used      INTEGER NOT NULL,
+    count     INTEGER NOT NULL,
+    PRIMARY KEY ({_COUNTED})
+) STRICT, WITHOUT ROWID;
+INSERT INTO record_counts ({_COUNTED}, count)
+SELECT namespace, kind, coalesce(knowledge_type, observation_type, ''), state, freshness,
+       access_count > 0, count(*)
+  FROM memory_records GROUP BY 1, 2, 3, 4, 5, 6;
+CREATE TRIGGER record_counts_insert AFTER INSERT ON memory_records BEGIN{_counted("new", "1")}
+END;
+CREATE TRIGGER record_counts_delete AFTER DELETE ON memory_records BEGIN{_counted("old", "-1")}
+    {_EMPTIED}
+END;
+CREATE TRIGGER record_counts_update AFTER UPDATE OF namespace, kind, knowledge_type,
+    observation_type, state, freshness, access_count ON memory_records
+WHEN old.namespace <> new.namespace OR old.kind <> new.kind
+  OR old.knowledge_type IS NOT new.knowledge_type
+  OR old.observation_type IS NOT new.observation_type OR old.state <> new.state
+  OR old.freshness <> new.freshness OR (old.access_count > 0) <> (new.access_count > 0)
+BEGIN{_counted("old", "-1")}{_counted("new", "1")}
+    {_EMPTIED}
+END;
+CREATE INDEX beliefs_by_state ON memory_records (namespace, state, valid_from, record_id)
+    WHERE kind = 'knowledge';
+CREATE INDEX beliefs_by_end ON memory_records (namespace, valid_until, record_id)
+    WHERE kind = 'knowledge' AND valid_until IS NOT NULL;
+CREATE INDEX beliefs_by_use ON memory_records (namespace, last_accessed, record_id)
+    WHERE kind = 'knowledge' AND last_accessed IS NOT NULL;
+"""

@@ -12,7 +12,7 @@ import apsw
 from recollect.core.values import Entity, Fact, Procedure
 from recollect.store.interface import Hit
 from recollect.store.sql import rows
-from recollect.store.sql.connection import BadValue
+from recollect.store.sql.engine import BadValue
 from recollect.store.sql.search import (
     MAX_TERMS,
     best_first,

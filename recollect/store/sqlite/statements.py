@@ -4,7 +4,7 @@ In: nothing. Out: statements with `$name` for values.
 """
 
 from recollect.store.sql import rows
-from recollect.store.sql.statement import Statement, column_list, for_sqlite
+from recollect.store.sql.engine import Statement, column_list, for_sqlite
 
 
 def _own(text: str, across: str = "") -> Statement:

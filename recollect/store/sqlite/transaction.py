@@ -10,11 +10,11 @@ import apsw
 
 from recollect.core.clock import Clock
 from recollect.store.interface import Batch
-from recollect.store.sql.connection import StatementRefused
+from recollect.store.sql.engine import StatementRefused
 from recollect.store.sql.transaction import SqlTransaction
 from recollect.store.sqlite.connect import SqliteConnection, explained
+from recollect.store.sqlite.engine import EVERYBODYS
 from recollect.store.sqlite.events import finish
-from recollect.store.sqlite.writer import EVERYBODYS
 
 T = TypeVar("T")
 

@@ -16,6 +16,7 @@ from recollect.core import oslayer, safe_files, store_key
 from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError, WrongKey
 from recollect.core.store_key import StoreKey
 from recollect.store.interface import BackupInfo, ScrubStep, Space
+from recollect.store.sql.records import RECOUNT
 from recollect.store.sql.upkeep import SqlUpkeep, scrub_step
 from recollect.store.sqlite import ledger, migrations
 from recollect.store.sqlite import statements as own
@@ -85,7 +86,7 @@ class SqliteUpkeep(SqlUpkeep):
 
     def rebuild_index(self) -> None:
         def work(db: SqliteConnection) -> None:
-            for statement in own.REBUILD:
+            for statement in (*own.REBUILD, *RECOUNT):
                 db.run(statement)
 
         self._engine.write(work)

@@ -1,5 +1,6 @@
 """What every backend does with memories: versions, undo, as-of."""
 
+import random
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,21 +9,22 @@ import pytest
 
 from recollect.core import errors, ids
 from recollect.core.clock import ManualClock, to_micros
-from recollect.core.values import (
-    Citation,
-)
+from recollect.core.values import Citation, Record
 from recollect.store.interface import (
     Cursor,
+    RecordCount,
     RecordFilter,
+    Selection,
     Store,
     Transaction,
     undoable,
     with_content,
 )
-from tests.fakes.stored import delete_records, vectors_in
+from tests.fakes.stored import delete_records, miscount, vectors_in
 from tests.make import NAMESPACE, NOON, record, vector
 
 OTHER = "/actor/ada/project/engine2/"
+ACTS = ("put", "put", "put", "over", "edit", "touch", "forget", "merge", "undo", "move", "erase")
 
 
 class RecordsContract:
@@ -191,6 +193,113 @@ class RecordsContract:
         assert sorted(store.records.files(NAMESPACE)) == [
             ("b.py", "unknown", 1), ("src/a.py", "drifted", 1), ("src/a.py", "unknown", 1),
         ]  # fmt: skip
+
+    def test_kept_counts_are_those_of_all_rows_whatever_was_done_and_can_be_made_anew(
+        self, store: Store, other_store: Store, clock: ManualClock
+    ) -> None:
+        dice = random.Random(2)
+
+        def counted(at: Store, namespace: str, where: RecordFilter) -> set[RecordCount]:
+            return set(at.records.counts(namespace, where))
+
+        def agree(*stores: Store) -> bool:
+            every = RecordFilter(until=NOON + timedelta(days=9999))  # which only rows can answer
+            return all(
+                counted(at, one, RecordFilter()) == counted(at, one, every)
+                for at in stores
+                for one in (NAMESPACE, OTHER)
+            )
+
+        def merge(some: list[Record]) -> None:
+            made = record("Merged", kind="knowledge", knowledge_type="decision")
+
+            def work(tx: Transaction) -> None:
+                targets = [one.record_id for one in some]
+                operation = tx.log(
+                    "merge", NAMESPACE, "ada", targets=targets, created=[made.record_id]
+                )
+                tx.delete_records(operation)
+                tx.put_record(made, operation.op_id)
+
+            store.transaction(work)
+
+        for step in range(60):
+            live = list(store.records.page(NAMESPACE, limit=100).items)
+            some = dice.sample(live, min(len(live), 3))
+            names = [one.record_id for one in some]
+            done = [one.op_id for one in store.log.page(NAMESPACE, limit=5).items]
+            undone = sorted(undoable(store.log, NAMESPACE, done))
+            match dice.choice(ACTS):
+                case "put":
+                    store.records.put([
+                        record(f"{step}", kind="knowledge", knowledge_type="constraint",
+                               state=dice.choice(["current", "proposed"])),
+                        record(f"{step}", observation_type=dice.choice(["error", "discovery"])),
+                    ])  # fmt: skip
+                case "over" if some:
+                    turned = msgspec.structs.replace(some[0], freshness="orphaned")
+                    store.records.put([turned], over=True)
+                case "edit" if some:
+                    store.records.edit(msgspec.structs.replace(some[0], state="ended"), "ada")
+                case "touch" if some:
+                    store.records.touch(NAMESPACE, names, clock.now(), {names[0]: "drifted"})
+                case "forget" if some:
+                    delete_records(store, NAMESPACE, names, "ada")
+                case "merge" if some:
+                    merge(some)
+                case "undo" if undone:
+                    store.log.undo(NAMESPACE, undone[0], "ada")
+                case "move" if len(live) > 6:
+                    store.bulk.move(NAMESPACE, Selection(record_ids=tuple(names)), OTHER, "ada")
+                case "erase" if len(live) > 6:
+                    store.bulk.erase(NAMESPACE, Selection(record_ids=tuple(names)), "ada")
+            clock.advance(seconds=1)
+            assert agree(store), step
+        assert store.records.counts(NAMESPACE) and store.records.counts(OTHER)
+        other_store.bulk.load(list(store.bulk.dump(NAMESPACE)))
+        assert counted(other_store, NAMESPACE, RecordFilter()) and agree(other_store)
+        miscount(store)
+        assert not agree(store)
+        store.upkeep.rebuild_index()
+        assert agree(store) and store.upkeep.check() == []
+        store.bulk.erase(NAMESPACE, Selection(everything=True), "ada")
+        assert store.records.counts(NAMESPACE) == [] and agree(store)
+
+    def test_beliefs_are_listed_by_their_state_and_by_when_they_ended_or_were_used(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        days = [NOON + timedelta(days=number) for number in range(4)]
+        old, _, over, *_ = store.records.put([
+            record("old", kind="knowledge", valid_from=days[0]),
+            record("new", kind="knowledge", valid_from=days[2]),
+            record("over", kind="knowledge", state="ended", valid_from=days[1],
+                   valid_until=days[3]),
+            record("asked", kind="knowledge", state="proposed", valid_from=days[3]),
+            record("no belief", valid_until=days[3]),
+        ])  # fmt: skip
+        store.records.touch(NAMESPACE, [old.record_id], days[1])
+        store.records.touch(NAMESPACE, [over.record_id], days[2])
+
+        def titles(**given: Any) -> list[str]:
+            return [one.title for one in store.records.beliefs(NAMESPACE, **given)]
+
+        assert titles(limit=9) == ["asked", "new", "over", "old"]
+        assert titles(state="current", limit=9) == ["new", "old"]
+        assert titles(state="current", used=False, limit=9) == ["new"]
+        assert titles(limit=1, since=days[2]) == ["asked"]
+        assert titles(by="valid_until", limit=9) == ["over"]
+        assert titles(by="valid_until", since=days[3] + timedelta(seconds=1), limit=9) == []
+        assert titles(by="last_accessed", limit=9) == ["over", "old"]
+        assert store.records.used_beliefs(NAMESPACE, days[1]) == 2
+        assert store.records.used_beliefs(NAMESPACE, days[2]) == 1
+        assert store.records.beliefs(OTHER, limit=9) == []
+        clock.advance(days=1)
+        (late,) = store.records.put([record("late", kind="knowledge")])
+        assert late.created_at is not None
+        for since, most, many in (
+            (late.created_at, 9, 1), (NOON - timedelta(999), 9, 5), (NOON - timedelta(999), 2, 2)
+        ):  # fmt: skip
+            assert store.records.stored_since(NAMESPACE, "knowledge", since, most) == many
 
     def test_a_derived_memory_is_replaced_without_a_trace(
         self, store: Store, clock: ManualClock

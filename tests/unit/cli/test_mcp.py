@@ -20,8 +20,8 @@ from recollect.client import Client, NoAnswer, NotRunning
 from recollect.core import mcp_protocol, tool_schemas
 from recollect.core.clock import ManualClock
 from recollect.core.errors import RecollectError
+from recollect.ingest.origins import McpClients
 from recollect.service import tools
-from recollect.service.mcp_clients import McpClients
 from tests.fakes.mcp_agent import McpAgent
 from tests.fakes.runtime import RuntimeHome
 from tests.fakes.waiting import PATIENCE_S, wait_until

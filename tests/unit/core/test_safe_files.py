@@ -47,7 +47,7 @@ OWN_FILES = {
     "store/sqlite/connect.py": "the database",
     "store/sqlite/ledger.py": "our own ledger, and the database",
     "store/sqlite/upkeep.py": "backups",
-    "store/sqlite/writer.py": "the reserve file",
+    "store/sqlite/engine.py": "the reserve file",
     "trial/transcripts.py": "unpacked copies in its temporary home",
 }  # fmt: skip
 OPENING_OF = {"os": {"open", "fdopen"}, "io": {"open"}, "shutil": {"copyfile", "copy", "copy2"}}

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.core.values import Candidate, Record, ToolClass
 from recollect.extract.interface import FactClaim, PreferenceClaim
-from recollect.extract.normalised_text import content_hash
+from recollect.extract.normalised_text import hash_of_words
 from recollect.extract.quality_gate import (
     MOST_PER_TURN,
     WINDOWS,
@@ -16,6 +16,7 @@ from recollect.extract.quality_gate import (
     filter_candidates,
     filter_claims,
 )
+from recollect.reconcile.unread_statements import own_statement
 from tests.make import NOON, record
 
 
@@ -24,7 +25,7 @@ def nothing(digest: str) -> Record | None:
 
 
 def candidate(title: str, **fields: Any) -> Candidate:
-    hashed = {"content_hash": content_hash(title), **fields}
+    hashed = {"content_hash": hash_of_words(title), **fields}
     return Candidate(record=record(title, **hashed))
 
 
@@ -48,6 +49,16 @@ def test_what_says_nothing_stays_out(title: str, reason: str) -> None:
     kept, dropped = filter_candidates([candidate(title)], known=nothing)
     assert not kept and [one.reason for one in dropped] == [reason]
     assert dropped[0].title == title
+
+
+def test_what_was_redacted_is_not_proposed_but_a_rule_that_was_stated_stays() -> None:
+    said = "Deploys use the account of Ada with [REDACTED:password]"
+    belief: dict[str, Any] = {"kind": "knowledge", "author": "user"}
+    kept, dropped = filter_candidates([candidate(said, **belief, state="proposed")], known=nothing)
+    assert not kept and [one.reason for one in dropped] == ["redacted"]
+    assert len(filter_candidates([candidate(said, **belief)], known=nothing)[0]) == 1
+    assert own_statement("Deploys go to staging first, since today") != ""
+    assert own_statement("Deploys go to staging with [REDACTED] first, since today") == ""
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from recollect.core.values import Candidate
 from recollect.extract.interface import Extraction, FactClaim, PreferenceClaim
 from recollect.extract.tombstone_entry import fingerprint
 from recollect.extract.tombstones import Tombstones
-from recollect.inject.feedback import Feedback
+from recollect.inject.judge import Feedback
 from recollect.store.interface import details_of
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.extraction import worker

@@ -23,7 +23,7 @@ from recollect.llm.base import Completion, ModelRequest
 from recollect.llm.meter import Budget, MeteredProvider, report
 from recollect.llm.openai import OpenAIProvider
 from recollect.llm.prices import PRICES, cost_micros, price_of
-from recollect.store.sqlite import SqliteStore, writer
+from recollect.store.sqlite import SqliteStore, engine
 from tests.fakes.llm_server import Behaviour, LlmServer
 from tests.fakes.stored import usage_since
 from tests.make import NAMESPACE
@@ -172,7 +172,7 @@ def quick_store(
     """A real store on a disk of memory, if there is one, where a commit waits for nothing."""
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=parent) as folder:
-        monkeypatch.setattr(writer, "COMMIT_WAIT_S", 0.0)
+        monkeypatch.setattr(engine, "COMMIT_WAIT_S", 0.0)
         opened = SqliteStore(replace(settings, home=folder), clock)
         yield opened
         opened.close()

@@ -11,7 +11,7 @@ from recollect.core.errors import BadInput, NotFound
 from recollect.core.projects import ProjectPlace, namespace
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt
 from recollect.extract.tombstones import Tombstones
-from recollect.inject.feedback import Feedback
+from recollect.inject.judge import Feedback
 from recollect.portable import backups
 from recollect.portable.erasure import ErasureSelection
 from recollect.store.interface import Selection, details_of

@@ -15,7 +15,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Preference
 from recollect.extract.tombstone_entry import tombstone_of
 from recollect.extract.tombstones import Tombstones
-from recollect.inject.feedback import Feedback, Verdict
+from recollect.inject.judge import Feedback, Verdict
 from recollect.portable import exports
 from recollect.portable.exports import ExportReader, ExportSelection
 from recollect.portable.transcript_import import Period

@@ -1,4 +1,4 @@
-from recollect.retrieve.find import ResultCache
+from recollect.retrieve.engine import ResultCache
 
 
 def test_an_answer_is_kept_for_a_while_and_only_so_many() -> None:

@@ -63,6 +63,28 @@ def test_a_change_without_sense_is_refused(runtime: Runtime) -> None:
     assert "shop" in told.value.hint and "till" in told.value.hint
 
 
+def test_a_setting_is_changed_in_the_file_and_holds_from_the_next_start_on(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = pathlib.Path(runtime.settings.path("settings.toml"))
+    before = runtime.settings.start_tokens
+    changed = administration.change_setting(runtime, "start_tokens", "123")
+    assert (changed["value"], changed["saved"], changed["changeable"]) == (before, 123, True)
+    assert "start_tokens = 123" in path.read_text()
+    for name, value, error, words in (
+        ("start_tokens", "-1", BadInput, "out of range"),
+        ("start_tokens", "many", BadInput, "not of type int"),
+        ("acp_command", "sh -c true", BadInput, "in a terminal only"),
+        ("start_token", "1", NotFound, "did you mean start_tokens"),
+    ):
+        with pytest.raises(error, match=words):
+            administration.change_setting(runtime, name, value)
+    assert administration.change_setting(runtime, "start_tokens", None)["saved"] == 400
+    monkeypatch.setenv("RECOLLECT_START_TOKENS", "5")
+    with pytest.raises(Conflict, match="RECOLLECT_START_TOKENS"):
+        administration.change_setting(runtime, "start_tokens", "7")
+
+
 def test_settings_are_shown_without_their_secrets(runtime: Runtime) -> None:
     shown = {one["name"]: one["value"] for one in administration.all_settings(runtime)}
     assert shown["actor"] == "ada" and "port" in shown

@@ -13,7 +13,7 @@ from recollect.core.projects import ProjectPlace
 from recollect.core.values import Entity
 from recollect.extract.tombstone_entry import fingerprint
 from recollect.extract.tombstones import Tombstones
-from recollect.inject.feedback import Feedback
+from recollect.inject.judge import Feedback
 from recollect.store.interface import Change, Selection
 from recollect.store.postgres import events as claims
 from tests.fakes.postgres import Server

@@ -11,14 +11,14 @@ import pytest
 import recollect
 from recollect.store import copying, sql
 from recollect.store.sql import bulk_rows, selection, tables
-from recollect.store.sql.statement import Filtered, Statement, both, filtered
+from recollect.store.sql.engine import Filtered, Statement, both, filtered
 from recollect.store.sqlite import statements as own
 
 PACKAGE = pathlib.Path(recollect.__file__).parent
 NAMESPACED = (
     "events|unextracted|sessions|memory_records|memory_records_fts|embeddings|entities|"
     "relationships|facts|procedures|preferences|checkpoints|receipts|operations|archive|compacted|"
-    "extraction_runs|llm_usage"
+    "extraction_runs|llm_usage|record_counts"
 )
 
 

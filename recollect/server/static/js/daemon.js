@@ -65,6 +65,7 @@ export const concepts = (filters) => get("/api/analytics/concepts", filters);
 export const retrieval = (filters) => get("/api/analytics/retrieval", filters);
 
 export const settings = () => get("/api/settings");
+export const setSetting = (name, value) => put(`/api/settings/${id(name)}`, { value });
 export const hosts = () => get("/api/hosts");
 export const prove = (host) => post(`/api/hosts/${id(host)}/prove`);
 export const queue = () => get("/api/queue");

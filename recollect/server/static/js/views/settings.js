@@ -3,6 +3,7 @@ import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { bytes, count, plural, when } from "../format.js";
 import { projects } from "../projects.js";
+import { Dialog } from "../parts/dialog.js";
 import { Ago, Badge } from "../parts/pieces.js";
 import { Export, Import, Jobs, Plugins } from "../parts/background.js";
 import { Card, Empty, Section, Shown, useData } from "../parts/states.js";
@@ -289,14 +290,26 @@ const shown = (value) => (Array.isArray(value) ? value.join(", ") : String(value
 const withCode = (text) =>
   text.split("`").map((part, i) => (i % 2 ? html`<code>${part}</code>` : part));
 
+// The value that holds from the next start on, with a way back to the one before.
+async function save(one, value, again) {
+  const done = await daemon.setSetting(one.name, value);
+  again();
+  const same = shown(done.saved) === shown(done.value);
+  const now = same ? "is in force" : "takes effect after recollect restart";
+  toast(`${one.name} = ${shown(done.saved) || "empty"} ${now}.`, {
+    act: () => save(one, shown(one.saved), again).catch(toastError),
+  });
+}
+
 function All() {
   const state = useData(daemon.settings, "");
+  const [changing, change] = useState(null);
   return html`
     <details class="card" open=${!NARROW.matches}>
       <summary>
         <h2>All settings</h2>
         <span class="push small soft">
-          Change one: <code>recollect settings set NAME VALUE</code>
+          A change takes effect after <code>recollect restart</code>
         </span>
       </summary>
       <${Shown} state=${state}>
@@ -308,6 +321,7 @@ function All() {
                   <th>Name</th>
                   <th>Value</th>
                   <th>What it does</th>
+                  <th><span class="hidden-visually">Change</span></th>
                 </tr>
               </thead>
               <tbody>
@@ -316,9 +330,13 @@ function All() {
                     <td class="mono">${one.name}</td>
                     <td class="wrap">
                       ${shown(one.value)}
-                      ${one.name !== "home" && shown(one.value) !== shown(one.default) ? html`
+                      ${shown(one.value) !== shown(one.default) ? html`
                         ${" "}
                         <${Badge} tone="accent">changed<//>
+                      ` : null}
+                      ${shown(one.saved) !== shown(one.value) ? html`
+                        ${" "}
+                        <${Badge} tone="warn">after restart: ${shown(one.saved) || "empty"}<//>
                       ` : null}
                     </td>
                     <td>
@@ -328,6 +346,15 @@ function All() {
                         ${shown(one.default) || "empty"}
                       </span>
                     </td>
+                    <td>
+                      ${one.changeable ? html`
+                        <button
+                          aria-label=${`Change ${one.name}`}
+                          onClick=${() => change(one)}>
+                          Change
+                        </button>
+                      ` : html`<span class="faint small">terminal only</span>`}
+                    </td>
                   </tr>
                 `)}
               </tbody>
@@ -335,6 +362,67 @@ function All() {
           </div>
         `}
       <//>
+      ${changing ? html`
+        <${Change}
+          key=${changing.name}
+          one=${changing}
+          close=${() => change(null)}
+          save=${(value) => save(changing, value, state.again)}
+        />
+      ` : null}
     </details>
+  `;
+}
+
+function Change({ one, close, save }) {
+  const [error, fail] = useState(null);
+  const send = async (value) => {
+    try {
+      await save(value);
+      close();
+    } catch (problem) {
+      fail(problem);
+    }
+  };
+  const submit = (event) => {
+    event.preventDefault();
+    send(new FormData(event.target).get("value"));
+  };
+  return html`
+    <${Dialog} label=${`Change ${one.name}`} close=${close}>
+      <form onSubmit=${submit}>
+        <div class="body grid">
+          <h2 class="mono">${one.name}</h2>
+          <p class="soft">${withCode(one.help)}</p>
+          <label class="field">
+            Value
+            ${one.type === "bool" ? html`
+              <select name="value" defaultValue=${String(one.saved)}>
+                <option value="true" selected=${one.saved}>true</option>
+                <option value="false" selected=${!one.saved}>false</option>
+              </select>
+            ` : html`
+              <input
+                type="text"
+                name="value"
+                maxlength="4000"
+                defaultValue=${shown(one.saved)}
+                aria-invalid=${Boolean(error)}
+              />
+            `}
+          </label>
+          ${error ? html`<div class="notice bad" role="alert">${error.message}</div>` : null}
+          <p class="small faint">
+            ${one.allowed ? `Allowed: ${one.allowed}. ` : ""}Now:${" "}
+            ${shown(one.saved) || "empty"}. Default: ${shown(one.default) || "empty"}.
+          </p>
+        </div>
+        <footer>
+          <button type="button" class="plain" onClick=${() => send(null)}>Use the default</button>
+          <button type="button" onClick=${close}>Cancel</button>
+          <button class="primary" type="submit">Save</button>
+        </footer>
+      </form>
+    <//>
   `;
 }

@@ -17,6 +17,7 @@ const LIVE = ["memory", "receipt"];
 const MINUTE_MS = 60_000;
 const DAY_MS = 864e5;
 const OLD_DAYS = 30;
+const MOST = 100; // of a project, so many learned and so many ended are read
 const NOW_MS = 10 * MINUTE_MS; // a session without an event for so long is not going on
 const SPANS = [
   ["1", "Today"],
@@ -180,12 +181,11 @@ function Learned({ data, again, span }) {
   const at = (one) => (one.state === "ended" ? one.valid_until : one.created_at);
   const changed = grouped([...data.learned, ...data.ended], at);
   const [waiting, old] = byAge(data.waiting);
+  const some = (number, what) =>
+    number ? `${count(number)}${number < MOST ? "" : " or more"} ${what}` : "";
   const note = (items) => {
     const over = items.filter((one) => one.state === "ended").length;
-    const learned = items.length - over;
-    return [learned ? `${count(learned)} learned` : "", over ? `${count(over)} ended` : ""]
-      .filter(Boolean)
-      .join(", ");
+    return [some(items.length - over, "learned"), some(over, "ended")].filter(Boolean).join(", ");
   };
   return html`
     <div class="grid">

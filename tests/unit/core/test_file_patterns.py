@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from recollect.core import path_patterns
+from recollect.core import keepout_rules
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from recollect.core import path_patterns
     ],
 )
 def test_patterns_are_those_of_gitignore(given: str, base: str, path: str, fits: bool) -> None:
-    assert path_patterns.file_pattern(given, base).matches(path) is fits
+    assert keepout_rules.file_pattern(given, base).matches(path) is fits
 
 
 @pytest.mark.parametrize(
@@ -44,17 +44,17 @@ def test_patterns_are_those_of_gitignore(given: str, base: str, path: str, fits:
 )
 def test_what_is_no_pattern_is_refused(given: str) -> None:
     with pytest.raises(ValueError, match="pattern"):
-        path_patterns.file_pattern(given)
+        keepout_rules.file_pattern(given)
 
 
 def test_a_repository_cannot_hold_anybody_up_with_its_patterns() -> None:
     """Growth, not time: ten times the text may cost little more, because work is bounded."""
 
     def cost(size: int) -> float:
-        files = [path_patterns.file_pattern("**/" + "*[a-y]" * 4 + "[z]", "/w") for _ in range(200)]
+        files = [keepout_rules.file_pattern("**/" + "*[a-y]" * 4 + "[z]", "/w") for _ in range(200)]
         text = " ".join("/".join("a" * 20 for _ in range(30)) + str(n) for n in range(size))
         began = time.process_time()
-        assert path_patterns.matching_file_pattern(files, "/w", {"output": text})
+        assert keepout_rules.matching_file_pattern(files, "/w", {"output": text})
         return time.process_time() - began
 
     small = max(cost(200), 0.01)
@@ -77,8 +77,8 @@ def test_a_repository_cannot_hold_anybody_up_with_its_patterns() -> None:
     ],
 )
 def test_a_call_that_names_a_file_anywhere_touches_it(tree: object, found: bool) -> None:
-    files = [path_patterns.file_pattern(one, "/work/shop") for one in ("secrets/", "[abc]x.*")]
-    assert bool(path_patterns.matching_file_pattern(files, "/work/shop", tree)) is found
+    files = [keepout_rules.file_pattern(one, "/work/shop") for one in ("secrets/", "[abc]x.*")]
+    assert bool(keepout_rules.matching_file_pattern(files, "/work/shop", tree)) is found
 
 
 def test_a_link_to_a_file_is_that_file(tmp_path: pathlib.Path) -> None:
@@ -86,7 +86,7 @@ def test_a_link_to_a_file_is_that_file(tmp_path: pathlib.Path) -> None:
     (root / "secrets").mkdir()
     (root / "secrets" / "a").touch()
     (root / "link").symlink_to("secrets/a")
-    files = [path_patterns.file_pattern("/secrets", str(root))]
-    assert not path_patterns.matching_file_pattern(files, str(root), {"command": "cat other"})
+    files = [keepout_rules.file_pattern("/secrets", str(root))]
+    assert not keepout_rules.matching_file_pattern(files, str(root), {"command": "cat other"})
     # The name says nothing of it; it must be looked at all the same when the pattern may be near.
-    assert path_patterns._first(files, str(root), "link") == "/secrets"
+    assert keepout_rules._first(files, str(root), "link") == "/secrets"
