@@ -37,6 +37,8 @@ _END = re.compile(r"(?<=[.!?…])(?<!/\.\.\.)[\"')\]*]{0,2}\s+(?=\S)|(?<=[。！
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|bzw|approx|resp|no|mr|dr)|(?<![\w.-])[a-z])\.$", re.I
 )
+# A call of the command /recollect, in the forms of the agents (see `hosts/slash_command.py`).
+_OWN_COMMAND = re.compile(r"\s*+(?:recollect:|[/$]recollect\b)\s*+(remember\b)?+", re.IGNORECASE)
 _SYMBOLS = re.compile(r"[{}();=<>|\\\[\]]")
 # What holds together: a sentence does not end inside code, brackets or a quotation.
 _WHOLE = re.compile(r"`[^`]{1,300}`|\([^()]{1,300}\)|\"[^\"]{1,300}\"|“[^”]{1,300}”")
@@ -78,6 +80,15 @@ def plain(text: str) -> str:
 def lines(text: str) -> tuple[str, ...]:
     """The lines that are prose, without their markdown."""
     return tuple(plain(_bare(line)) for line in _prose(text))
+
+
+def without_own_command(text: str) -> str:
+    """A prompt that calls /recollect says only what stands behind `remember`: "forget X" is done by
+    the agent that is asked to, and states nothing."""
+    called = _OWN_COMMAND.match(text)
+    if called is None:
+        return text
+    return text[called.end() :] if called[1] else ""
 
 
 @lru_cache(maxsize=4096)
