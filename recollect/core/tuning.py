@@ -230,6 +230,7 @@ class NoteMaking:
     names_edited: int = entry(2, 1, 10, "names of an answer in lines that a later turn edited")
     leads_to: int = entry(2, 1, 10, "turns until something that was found leads to an edit")
     followed_up: int = entry(3, 1, 10, "turns until something that was found is mended")
+    choice_chars: int = entry(60, 0, 400, "a prompt that only says yes, or which one")
 
 
 @dataclass(frozen=True)
