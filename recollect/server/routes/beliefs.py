@@ -19,7 +19,12 @@ from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import beliefs, profile
 from recollect.service.record_ids import resolve, resolve_each
-from recollect.service.scope import Scope, checked_out_branch, namespace_to_write, namespaces_to_list
+from recollect.service.scope import (
+    Scope,
+    checked_out_branch,
+    namespace_to_write,
+    namespaces_to_list,
+)
 from recollect.service.write import Added
 
 Read = Callable[..., list[Record]]
