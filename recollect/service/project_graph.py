@@ -58,8 +58,8 @@ class ProjectGraph:
         return list(found.values())
 
     def relationships(self, entity_id: str) -> list[Relationship]:
-        """Of one entity in both directions: the stored ones, what the work shows, and the facts that
-        connect it with another one."""
+        """Of one entity in both directions: the stored ones, what the work shows, and the facts
+        that connect it with another one."""
         entity_id = self._merged.get(entity_id, entity_id)
         found: list[Relationship] = []
         if not is_from_work(entity_id):
