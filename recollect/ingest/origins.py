@@ -212,6 +212,10 @@ class Namespaces:
         found = self._store.projects.find(self._place(directory)[0])
         return projects.namespace(self._actor, UNKNOWN if found is None else found)
 
+    def branch_in(self, directory: str) -> str:
+        """The branch that is checked out in a directory; empty: none, or unknown."""
+        return self._place(directory)[0].branch
+
     def _place(self, directory: str) -> tuple[ProjectPlace, str | None]:
         """A path that holds something private is stored without it and belongs to the global
         project."""
