@@ -24,7 +24,7 @@ from recollect.cli.output import (
 @click.option(
     "--tokens",
     type=click.IntRange(100, 20_000),
-    help="At most so many tokens, in the form of the tool get_context. Default: what a hook injects.",
+    help="At most so many tokens, in the form of get_context. Default: what a hook injects.",
 )
 @as_of_option
 @click.option("--why", is_flag=True, help="Also show every candidate and its outcome.")
