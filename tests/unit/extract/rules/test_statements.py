@@ -132,7 +132,7 @@ def test_a_no_is_never_taken_off() -> None:
         ("Tom says headers are a mess.", "proposed"),
     ],
 )
-def test_what_the_agent_did_wrong_leaves_the_rule_beside_it_certain(beside: str, state: str) -> None:
+def test_what_the_agent_did_wrong_leaves_the_rule_beside_it_sure(beside: str, state: str) -> None:
     for prompt in (
         f"{beside} Every request must carry X-Trace.",
         f"Every request must carry X-Trace. {beside}",
