@@ -90,7 +90,7 @@ class StartWeights:
 
     recency: float = entry(0.40, 0, 1, "how new it is")
     frequency: float = entry(0.20, 0, 1, "how common its files and concepts are")
-    semantic: float = entry(0.25, 0, 1, "likeness to the session's directory and branch")
+    semantic: float = entry(0.25, 0, 1, "likeness to the branch and to the last task")
     decay: float = entry(0.15, 0, 1, "changed files, never used")
     fade_hours: float = entry(168, 24, 720, "age at which recency is 1/e")
     unread_days: float = entry(14, 1, 90, "a memory not used for longer sinks")
