@@ -34,8 +34,9 @@ model: $(READY)
 run: setup
 	@$(BIN)/python -m recollect.cli.demo
 
+# More workers than cores: most tests wait for processes of their own.
 test: setup browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 4 --dist loadfile
 
 # The dashboard is tested in a real browser: the one that is here, or Debian's, when root.
 browser:

@@ -11,12 +11,11 @@ from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import Embedder, model_of
 from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.pipeline import Notice
-from recollect.inject.draft import Sources
+from recollect.inject.draft import RuleCache, Sources
 from recollect.inject.hints import Hints
 from recollect.inject.judge import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import ReceiptWriter
-from recollect.inject.rule_cache import RuleCache
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.index_cache import IndexCache

@@ -34,7 +34,10 @@ def normalised(text: str) -> str:
     return " ".join(word for word in words if word not in _EMPTY)
 
 
-def content_hash(*parts: str) -> str:
+def hash_of_words(*parts: str) -> str:
+    """The content hash of what was extracted: the same words that carry meaning, whatever their
+    form. What people write (`service/write.py`) and what is imported has hashes of other recipes,
+    so that a memory is only ever taken for the same as one that came by the same way."""
     text = "\n".join(normalised(part) for part in parts)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

@@ -23,7 +23,7 @@ from recollect.extract.interface import (
     ProcedureClaim,
     RelationClaim,
 )
-from recollect.extract.normalised_text import content_hash, content_words, names
+from recollect.extract.normalised_text import content_words, hash_of_words, names
 
 MOST_PER_BATCH = 60
 MOST_PER_TURN = 4
@@ -142,7 +142,7 @@ def _instructs(record: Record) -> bool:
 
 
 def hash_of(record: Record) -> str:
-    return record.content_hash or content_hash(record.title, record.summary)
+    return record.content_hash or hash_of_words(record.title, record.summary)
 
 
 def filter_claims(

@@ -20,7 +20,7 @@ from recollect.core import safe_files
 from recollect.core.text_words import words
 from recollect.core.tuning import STATEMENTS
 from recollect.core.vector_bytes import DIMENSIONS
-from recollect.extract.rules.prose import sentences
+from recollect.extract.rules.prose import sentences, without_own_command
 
 FIRES = 0.5  # `tests/bench/fit_standing.py` sets the bias so that this is the threshold
 BUCKETS = 2048  # of the hashed forms
@@ -71,6 +71,7 @@ def standing(text: str, vector: Any = None) -> Standing:
 
 def own_sentences(text: str) -> list[str]:
     """What the user wrote, as far as it can be told from what was pasted."""
+    text = without_own_command(text)
     found = list(sentences(text))
     if _DOCUMENT.search(text[:4000]):
         return found[:1]

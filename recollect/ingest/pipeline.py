@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from recollect import __version__, privacy
 from recollect.capture import frames
 from recollect.capture.frames import Frame
 from recollect.core import errors, ids, projects, values
-from recollect.core.clock import Clock
+from recollect.core.clock import Clock, from_micros
 from recollect.core.projects import ProjectPlace
 from recollect.core.values import Arrival, Event, EventSource, SessionStatus, StoredEvent
 from recollect.hosts import hooks
@@ -46,6 +46,7 @@ _PROMPT_FILE = 4 << 20  # read whole by hosts whose file is one JSON document
 _TRANSCRIPT_WAIT_S = 0.3
 _TRANSCRIPT_LOOK_S = 0.02
 _PROMPTS_SEARCHED = 20
+_LAST_NS = 253_402_300_800 * 10**9  # the end of the year 9999
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,9 @@ class Pipeline:
             file = self._disk.end_of(os.path.expanduser(captured.prompt_file), _PROMPT_FILE)
             captured = hooks.prompted_from_file(captured, file or b"")
         named = privacy.scrub(captured.session_id or "").text[:256] or None
-        happened = captured.happened_at or _wall(frame.wall_ns)
+        # A clock beyond all valid dates says nothing.
+        sent = from_micros(frame.wall_ns // 1000 if frame.wall_ns < _LAST_NS else 0)
+        happened = captured.happened_at or sent
         if self.keep_out is not None:
             refusal = self.keep_out.refusal_of(captured, named, happened)
             if refusal is not None:
@@ -543,10 +546,3 @@ def _payload(frame: Frame) -> Payload:
         stdin=frame.stdin,
         truncated=bool(frame.flags & (frames.TRUNCATED | frames.LATE)),
     )
-
-
-def _wall(wall_ns: int) -> datetime:
-    try:
-        return datetime.fromtimestamp(wall_ns / 1e9, UTC)
-    except (OverflowError, ValueError, OSError):
-        return datetime.fromtimestamp(0, UTC)  # a clock beyond all valid dates

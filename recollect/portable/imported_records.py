@@ -113,7 +113,7 @@ def _record(found: FoundRecord) -> Record:
         if found.commit
         else (),
     )
-    return check(msgspec.structs.replace(record, content_hash=content_hash(record)))
+    return check(msgspec.structs.replace(record, content_hash=hash_of_import(record)))
 
 
 def _earlier_id(found: FoundRecord) -> str:
@@ -121,8 +121,9 @@ def _earlier_id(found: FoundRecord) -> str:
     return ids.RECORD + derived_id(found.at, found.program, found.key)
 
 
-def content_hash(record: Record) -> str:
-    """A hash of the words, whatever their source."""
+def hash_of_import(record: Record) -> str:
+    """The content hash of what is imported: exactly the same texts, from whatever program, are one
+    memory. It must not change, or what was imported before would be imported again."""
     said = [record.title, record.summary, record.detail, record.facts]
     return hashlib.blake2b(encode(said), digest_size=16).hexdigest()
 

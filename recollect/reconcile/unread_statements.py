@@ -13,7 +13,7 @@ from recollect.core import ids
 from recollect.core.tuning import ENDINGS
 from recollect.core.values import Candidate, Record, TextBody
 from recollect.extract.interface import Extraction
-from recollect.extract.normalised_text import content_hash
+from recollect.extract.normalised_text import hash_of_words
 from recollect.extract.quality_gate import REDACTED
 from recollect.extract.rules import classify, vetoes
 from recollect.extract.rules.prose import capitalised, cut
@@ -51,7 +51,7 @@ def proposed(
         confidence=0.5,
         valid_from=at,
         source_event_ids=(event_id,),
-        content_hash=content_hash(title),
+        content_hash=hash_of_words(title),
     )
 
 

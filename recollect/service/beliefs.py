@@ -19,7 +19,7 @@ from recollect.reconcile import belief_changes as changes
 from recollect.reconcile import related_beliefs
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
-from recollect.service.write import TITLE_CHARS, content_hash
+from recollect.service.write import TITLE_CHARS, hash_of_memory
 from recollect.store.interface import RecordFilter, with_content
 
 USER = "user"
@@ -284,7 +284,7 @@ def propose(
             valid_from=runtime.clock.now(),
         )
     )
-    new = msgspec.structs.replace(new, content_hash=content_hash(new))
+    new = msgspec.structs.replace(new, content_hash=hash_of_memory(new))
     known = with_content(runtime.store.records, namespace, new.content_hash)
     if known is not None:
         return known, None
@@ -319,7 +319,7 @@ def _successor(runtime: ServiceRuntime, old: Record, text: str, **life: Any) -> 
             **life,
         )
     )
-    return msgspec.structs.replace(new, content_hash=content_hash(new))
+    return msgspec.structs.replace(new, content_hash=hash_of_memory(new))
 
 
 def _would_end(runtime: ServiceRuntime, belief: Record) -> list[Record]:

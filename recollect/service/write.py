@@ -286,7 +286,7 @@ def _add(
             **{**fields, "title": fields["title"][:TITLE_CHARS]},
         )
     )
-    record = msgspec.structs.replace(record, content_hash=content_hash(record))
+    record = msgspec.structs.replace(record, content_hash=hash_of_memory(record))
     with runtime.add_lock:
         known = with_content(runtime.store.records, namespace, record.content_hash)
         if known is not None:
@@ -328,8 +328,10 @@ def _checkpoint(record: Record, new: NewSummary) -> Checkpoint:
     )
 
 
-def content_hash(record: Record) -> str:
-    """The same words give the same hash, whatever the spacing and the reason given for them."""
+def hash_of_memory(record: Record) -> str:
+    """The content hash of what people and agents write: the same words of the same kind, whatever
+    the spacing and the reason given for them. Small words count, unlike in `hash_of_words` of
+    what is extracted."""
     facts = (one for one in record.facts if not one.startswith(REASON))
     said = (record.title, record.summary, record.detail, *facts)
     text = [record.kind, record.observation_type, record.knowledge_type,
@@ -361,7 +363,7 @@ def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed
     edited = values.check(msgspec.structs.replace(known, **wanted))
     if edited == known:
         raise BadInput("the memory is already like that")
-    edited = msgspec.structs.replace(edited, content_hash=content_hash(edited))
+    edited = msgspec.structs.replace(edited, content_hash=hash_of_memory(edited))
     sessions = runtime.tombstones.sessions_of(known)
     stone = tombstone_of_edit(known, edited, sessions, runtime.clock.now())
     operation = runtime.memories.edit(edited, runtime.actor, clean.reason, [stone] if stone else [])

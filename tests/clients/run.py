@@ -28,7 +28,7 @@ from recollect.hosts.context import of_this_machine
 from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.pieces import GENERATED
 from tests.clients.clients import CLIENTS, Client
-from tests.clients.fake_model import ASIDE, COMPACT, Ask, FakeModel, Shell, Write
+from tests.clients.fake_model import ASIDE, COMPACT, Ask, FakeModel, Shell, Step, Write
 from tests.clients.home import REPOSITORY, Home, Run, fetch
 from tests.clients.recalling_daemon import MARK
 from tests.clients.seen import Typed, complaints, wanted
@@ -67,7 +67,7 @@ is something that the agent does not have, or cannot do without a terminal.
 - `hint`: a prompt that states a rule brings the line that asks the model to record it.
 - `as model`: what the agent adds to a question when it is the model of extraction.
 - `live proof`: `recollect doctor --live` runs it.
-- `slash command`: `/recollect` and `/recollect off`.
+- `slash command`: `/recollect` with a question, `remember`, `forget`, `why` and `off`.
 - `two at once`: two of its sessions run at the same time in one project.
 - `daemon down`, `killed`, `hung`: the daemon was not there, or was killed or stopped in the middle
   of a turn; every event of the turn was stored.
@@ -286,9 +286,20 @@ def _live(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
 
 
 def _slash_command(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
-    """`/recollect WORDS` reaches the model with its text, which is not kept; `off` is heeded."""
-    before, model.steps = model.steps, ()
-    runs = [home.run(client, model.url, client.command(model.url, "about TURN-s8"))]
+    """`/recollect WORDS` reaches the model with its text, which is not kept; a model that does what
+    the text says remembers, forgets and tells why; `off` is heeded."""
+    runs: list[Run] = []
+
+    def ask(words: str, *steps: Step) -> None:
+        before, model.steps = model.steps, steps
+        runs.append(home.run(client, model.url, client.command(model.url, words)))
+        model.steps = before
+
+    def pier() -> list[dict[str, Any]]:
+        found = home.client.get("/api/knowledge", limit=50)["items"]
+        return [one for one in found if "pier closes" in one["title"] and one["author"] == "user"]
+
+    ask("about TURN-s8")
     asked = model.asked("TURN-s8")
     # Copilot's model is told of a skill and asks for its text by a tool.
     text = COMMAND if client.shows_command else slash_command.DESCRIPTION
@@ -296,9 +307,21 @@ def _slash_command(proof: Proof, client: Client, home: Home, model: FakeModel) -
     if plain:  # the model has the words and the tools, not the text
         text = "/recollect about TURN-s8"
     found = [] if any(text in one.text for one in asked) else ["the model did not see its text"]
+    if client.has_mcp:
+        words = "the pier closes at nine"
+        belief = {"text": "The pier closes at nine", "type": "constraint", "quote": words}
+        ask(f"remember {words} TURN-s1", Ask("remember", belief))
+        kept = pier()
+        found += [] if kept else ["`remember` stored nothing as the user's"]
+        for one in kept:
+            gone = {"id": one["record_id"], "action": "forget", "reason": "asked", "quote": words}
+            ask(f"forget that {words} TURN-s2", Ask("correct", gone))
+        found += ["`forget` left it"] if pier() else []
+    ask("why TURN-s3", Shell(f"{home.path}/python/bin/recollect why"))
+    if not any("rcp_" in one.text for one in model.asked("TURN-s3")):
+        found.append("`why` told the model nothing")
     count = _private_events(home)
-    runs.append(home.run(client, model.url, client.command(model.url, "off")))
-    model.steps = before
+    ask("off")
     if _private_events(home) == count:
         found.append(f"`off` was not heeded: {home.health['counts']}")
     if COMMAND in json.dumps(home.events()):

@@ -17,7 +17,7 @@ from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.values import Candidate, Checkpoint, Record, StoredEvent
 from recollect.extract.interface import Claim, Extraction
-from recollect.extract.normalised_text import content_hash
+from recollect.extract.normalised_text import hash_of_words
 from recollect.extract.quality_gate import filter_candidates, filter_claims
 from recollect.extract.rules import claims, classify
 from recollect.extract.rules.outcome import TurnOutcome
@@ -233,7 +233,7 @@ class _BatchResult:
             valid_from=self._at(last),
             source_event_ids=whole.event_ids,
             # A note may say the same in the same words, and is another memory.
-            content_hash=content_hash("summary", whole.title, text),
+            content_hash=hash_of_words("summary", whole.title, text),
         )
         self.candidates.append(Candidate(record=record))
         self.derived.add(record.record_id)
@@ -265,7 +265,7 @@ class _BatchResult:
             confidence=came.confidence,
             valid_from=self._at(turn),
             source_event_ids=_evidence(turn),
-            content_hash=content_hash(came.title, came.summary),
+            content_hash=hash_of_words(came.title, came.summary),
         )
 
     def _add_statement(self, turn: Turn, statement: BeliefStatement) -> None:
@@ -297,7 +297,7 @@ class _BatchResult:
             confidence=_confidence(statement),
             valid_from=self._at(turn),
             source_event_ids=(statement.event_id,),
-            content_hash=content_hash(statement.text),
+            content_hash=hash_of_words(statement.text),
             state=statement.state,
             scope=statement.scope,
             scope_name=statement.scope_name,

@@ -37,6 +37,8 @@ _END = re.compile(r"(?<=[.!?…])(?<!/\.\.\.)[\"')\]*]{0,2}\s+(?=\S)|(?<=[。！
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|z\.B|bzw|approx|resp|no|mr|dr)|(?<![\w.-])[a-z])\.$", re.I
 )
+# A call of the command /recollect, in the forms of the agents (see `hosts/slash_command.py`).
+_OWN_COMMAND = re.compile(r"\s*+(?:recollect:|[/$]recollect\b)\s*+(remember\b)?+", re.IGNORECASE)
 _SYMBOLS = re.compile(r"[{}();=<>|\\\[\]]")
 # What holds together: a sentence does not end inside code, brackets or a quotation.
 _WHOLE = re.compile(r"`[^`]{1,300}`|\([^()]{1,300}\)|\"[^\"]{1,300}\"|“[^”]{1,300}”")
@@ -64,6 +66,7 @@ class Sentence:
     listed: bool  # an item of a list, or a part of one
     is_heading: bool
     opens: bool  # the first of its line
+    lead: str = ""  # what leads to the list that it is an item of: "It now has:"
 
 
 def plain(text: str) -> str:
@@ -79,6 +82,15 @@ def lines(text: str) -> tuple[str, ...]:
     return tuple(plain(_bare(line)) for line in _prose(text))
 
 
+def without_own_command(text: str) -> str:
+    """A prompt that calls /recollect says only what stands behind `remember`: "forget X" is done by
+    the agent that is asked to, and states nothing."""
+    called = _OWN_COMMAND.match(text)
+    if called is None:
+        return text
+    return text[called.end() :] if called[1] else ""
+
+
 @lru_cache(maxsize=4096)
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences of a text, in order. A line break ends one, as people write."""
@@ -89,7 +101,7 @@ def sentences(text: str) -> tuple[str, ...]:
 def placed_sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text, each with where it stands."""
     found: list[Sentence] = []
-    heading = ""
+    heading = lead = ""
     for line in _prose(text):
         bare = _bare(line)
         heads = _HEADING.match(line) is not None
@@ -98,7 +110,9 @@ def placed_sentences(text: str) -> tuple[Sentence, ...]:
             heading = plain(bare).rstrip(" :")
         for number, part in enumerate(_split(bare)):
             if one := plain(part):
-                found.append(Sentence(one, heading, listed, heads, not number))
+                lead = lead if listed else ""
+                found.append(Sentence(one, heading, listed, heads, not number, lead))
+                lead = one if one.endswith(":") and not heads else lead
     return tuple(found)
 
 

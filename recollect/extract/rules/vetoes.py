@@ -9,6 +9,8 @@ jest, questions and what-ifs, and what binds a wish to this once, this session o
 import re
 from typing import Literal, NamedTuple
 
+from recollect.extract.rules.prose import without_own_command
+
 LONGEST = 600  # nobody states anything at such length, and patterns must not meet it
 Effect = Literal[
     "nothing", "unsure", "passing", "turn", "session", "branch", "everywhere", "takes back"
@@ -234,7 +236,7 @@ ASKS_AT_ITS_END = re.compile(
 def own_words(text: str) -> str:
     """A prompt without the texts of others: quotations, and what follows a line that introduces
     something pasted, up to an empty line, or a ruled line. Laughter that is a sign becomes a word."""
-    text = _LAUGHING.sub(" haha ", text)
+    text = _LAUGHING.sub(" haha ", without_own_command(text))
     kept: list[str] = []
     pasted = False
     for line in text.splitlines():

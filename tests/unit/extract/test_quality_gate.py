@@ -8,7 +8,7 @@ import pytest
 
 from recollect.core.values import Candidate, Record, ToolClass
 from recollect.extract.interface import FactClaim, PreferenceClaim
-from recollect.extract.normalised_text import content_hash
+from recollect.extract.normalised_text import hash_of_words
 from recollect.extract.quality_gate import (
     MOST_PER_TURN,
     WINDOWS,
@@ -25,7 +25,7 @@ def nothing(digest: str) -> Record | None:
 
 
 def candidate(title: str, **fields: Any) -> Candidate:
-    hashed = {"content_hash": content_hash(title), **fields}
+    hashed = {"content_hash": hash_of_words(title), **fields}
     return Candidate(record=record(title, **hashed))
 
 

@@ -14,6 +14,8 @@ from recollect.extract.rules.sentence_kind import KINDS
 from recollect.extract.rules.statements import BeliefStatement, statements_of
 from recollect.extract.rules.turns import turns_of
 from recollect.extract.rules.vetoes import VETOES, Veto
+from recollect.extract.standing import standing
+from recollect.reconcile.unread_statements import own_statement
 from tests.bench.statements import labelled
 from tests.fakes.growth import assert_linear
 from tests.make import NOON
@@ -146,3 +148,18 @@ def test_five_rules_of_one_prompt_are_all_kept() -> None:
     ]
     found = said("Set up the repo. " + " ".join(rules))
     assert [one.state for one in found] == ["current"] * 5, found
+
+
+@pytest.mark.parametrize("call", ["/recollect ", "$recollect ", "recollect: "])
+def test_a_call_of_our_own_command_states_only_what_is_to_be_remembered(call: str) -> None:
+    rule = "we never deploy on Fridays"
+    assert [one.text for one in said(f"{call}remember {rule}")] == [one.text for one in said(rule)]
+    for words in (f"forget that {rule}", f"why do you say that {rule}?", f"off. {rule}"):
+        assert said(call + words) == [] and own_statement(call + words) == ""
+        assert standing(call + words).sentence == ""
+
+
+def test_a_preference_of_a_known_kind_is_held_and_one_that_is_doubted_is_not() -> None:
+    """It becomes a preference, which agents are told: its belief must not wait for a review."""
+    assert [one.state for one in said("I like short answers without emojis.")] == ["current"]
+    assert all(one.state != "current" for one in said("Maybe I like short answers better?"))
