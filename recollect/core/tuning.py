@@ -300,6 +300,8 @@ class Endings:
     changes: float = entry(0.5, 0, 1, "probability from which a statement tells of a change")
     read_as_end: float = entry(0.9, 0, 1, "that probability where the rules read an end; by hand")
     stated: float = entry(0.25, 0, 1, "probability from which an unread prompt states something")
+    tells: float = entry(0.7, 0, 1, "the same, for a prompt that may be a task and has no value")
+    template: float = entry(0.75, 0, 1, "share of words in order by which two are one template")
     repeats: float = entry(0.7, 0, 1, "share of an ended belief's words by which a text repeats it")
     repeat_words: int = entry(
         2, 1, 10, "fewest words of a belief, for that share to mean something"

@@ -157,3 +157,9 @@ def test_a_call_of_our_own_command_states_only_what_is_to_be_remembered(call: st
     for words in (f"forget that {rule}", f"why do you say that {rule}?", f"off. {rule}"):
         assert said(call + words) == [] and own_statement(call + words) == ""
         assert standing(call + words).sentence == ""
+
+
+def test_a_preference_of_a_known_kind_is_held_and_one_that_is_doubted_is_not() -> None:
+    """It becomes a preference, which agents are told: its belief must not wait for a review."""
+    assert [one.state for one in said("I like short answers without emojis.")] == ["current"]
+    assert all(one.state != "current" for one in said("Maybe I like short answers better?"))
