@@ -136,9 +136,9 @@ def spans_in(text: str, now: int) -> tuple[Span, ...]:
             found.append((start, max(end, here) if _follows_since(match) else end))
     for match in filter(_follows_since, _PATTERN.finditer(head)):
         date = _date(match, head)
-        start = None if date is None else _first_moment(date, here)
-        if start is not None and start < here:
-            found.append((start, here))
+        began = None if date is None else _first_moment(date, here)
+        if began is not None and began < here:
+            found.append((began, here))
     return tuple(
         Span(round(start.timestamp() * 1_000_000), round(end.timestamp() * 1_000_000))
         for start, end in found
