@@ -282,9 +282,16 @@ def _readings(own: Sequence[str], *, quoted: bool) -> list[_Reading | None]:
             found[at - 1] = None
         elif at and vetoes.HESITATES.match(own[at]):
             found[at - 1] = _proposed(found[at - 1])
-    if quoted or any("nothing" in effect for effect in effects):
+    if quoted or any(map(_unsettles, own, effects)):
         return [_proposed(one) for one in found]  # who quotes may mean the rest of it less
     return found
+
+
+def _unsettles(sentence: str, effects: dict[vetoes.Effect, str]) -> bool:
+    """Whether it makes the other sentences of its prompt unsure. "You keep writing npm" does not:
+    it says why the rest is said."""
+    blames = vetoes.BLAMES.search(sentence)
+    return "nothing" in effects and not (blames and effects["nothing"] == blames[0])
 
 
 def _goes_on(sentence: str, effects: dict[vetoes.Effect, str]) -> bool:

@@ -124,6 +124,22 @@ def test_a_no_is_never_taken_off() -> None:
     assert one.text.startswith("No emojis")
 
 
+@pytest.mark.parametrize(
+    ("beside", "state"),
+    [
+        ("You forgot the header again.", "current"),
+        ("You pasted what the docs say.", "proposed"),
+        ("Tom says headers are a mess.", "proposed"),
+    ],
+)
+def test_what_the_agent_did_wrong_leaves_the_rule_beside_it_sure(beside: str, state: str) -> None:
+    for prompt in (
+        f"{beside} Every request must carry X-Trace.",
+        f"Every request must carry X-Trace. {beside}",
+    ):
+        assert [one.state for one in said(prompt)] == [state], prompt
+
+
 def test_do_not_is_no_question() -> None:
     (one,) = said("Do not push to main directly, open a PR.")
     assert (one.type, one.author, one.rule) == ("constraint", "user", True)
