@@ -15,7 +15,7 @@ from recollect.capture import launcher
 from recollect.cli import hosts_context, process
 from recollect.cli.options import json_option, yes_option
 from recollect.cli.output import agreed, filled, many, memories, print_json
-from recollect.cli.status import kept_out_of, not_answering, private_sessions_in
+from recollect.cli.status import health_of, kept_out_of, not_answering, private_sessions_in
 from recollect.client import Client, NotRunning
 from recollect.core import keepout_rules, oslayer, private_sessions, settings, store_key
 from recollect.core.errors import RecollectError
@@ -99,7 +99,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield from _kept_out(chosen)
     client = Client(chosen)
     try:
-        health = client.get("/healthz")
+        health = health_of(chosen)
     except NotRunning as error:
         down = not_answering(chosen, error)
         # If the last start failed for a reason, another one would fail too.

@@ -90,7 +90,7 @@ class StartWeights:
 
     recency: float = entry(0.40, 0, 1, "how new it is")
     frequency: float = entry(0.20, 0, 1, "how common its files and concepts are")
-    semantic: float = entry(0.25, 0, 1, "likeness to the session's directory and branch")
+    semantic: float = entry(0.25, 0, 1, "likeness to the branch and to the last task")
     decay: float = entry(0.15, 0, 1, "changed files, never used")
     fade_hours: float = entry(168, 24, 720, "age at which recency is 1/e")
     unread_days: float = entry(14, 1, 90, "a memory not used for longer sinks")
@@ -301,6 +301,8 @@ class Endings:
     changes: float = entry(0.5, 0, 1, "probability from which a statement tells of a change")
     read_as_end: float = entry(0.9, 0, 1, "that probability where the rules read an end; by hand")
     stated: float = entry(0.25, 0, 1, "probability from which an unread prompt states something")
+    tells: float = entry(0.7, 0, 1, "the same, for a prompt that may be a task and has no value")
+    template: float = entry(0.75, 0, 1, "share of words in order by which two are one template")
     repeats: float = entry(0.7, 0, 1, "share of an ended belief's words by which a text repeats it")
     repeat_words: int = entry(
         2, 1, 10, "fewest words of a belief, for that share to mean something"

@@ -48,7 +48,14 @@ def test_filters_say_how_many_each_would_show_and_narrow_the_list(
     expect(types.get_by_role("button", name="Discoveries")).to_contain_text("1")
     page.get_by_role("group", name="Use").get_by_role("button", name="Never used").click()
     expect(rows(page)).to_have_count(2)
+    see(page, furnished, "memories?concept=otters&mode=keyword&q=otters")
+    expect(page.get_by_role("status").get_by_text("3 found")).to_be_visible()
+    kinds = page.get_by_role("group", name="Kind")
+    expect(kinds.get_by_role("button", name="Notes")).to_contain_text("3")
+    expect(kinds.get_by_role("button")).to_have_count(1)
+    expect(page.get_by_label("Project").first).to_contain_text("(3)")
     page.get_by_role("button", name="Clear filters").click()
+    page.get_by_label("Search memories").fill("")
     expect(rows(page).nth(4)).to_be_visible()
 
 

@@ -16,6 +16,7 @@ from recollect.core.kinds import RecordKind
 from recollect.core.values import (
     ArchivedVersion,
     BeliefState,
+    Citation,
     Freshness,
     Operation,
     Record,
@@ -205,10 +206,16 @@ SELECT count(*) FROM (
      WHERE namespace = $namespace AND kind = $kind AND created_at >= $since LIMIT $limit) AS first
 """)
 COUNT_BY_FILE = both("""
-SELECT f.value, r.freshness, count(*)
+SELECT f.value, count(*)
   FROM memory_records AS r, {unfold}(r.files) AS f
  WHERE r.namespace = $namespace AND r.files <> '[]'
- GROUP BY 1, 2
+ GROUP BY 1
+""")
+STALE_CITATIONS = both("""
+SELECT c.value, count(*)
+  FROM memory_records AS r, {unfold}(r.citations) AS c
+ WHERE r.namespace = $namespace AND r.freshness IN ('drifted', 'orphaned') AND r.citations <> '[]'
+ GROUP BY 1
 """)
 DELETE_RECORD = both("""
 DELETE FROM memory_records WHERE namespace = $namespace AND record_id = $record_id
@@ -341,9 +348,13 @@ class SqlRecords:
         found = self._engine.one(statement, values)
         return int(found[0]) if found else 0
 
-    def files(self, namespace: str) -> list[tuple[str, Freshness, int]]:
-        found: list[tuple[Any, ...]] = self._engine.rows(COUNT_BY_FILE, {"namespace": namespace})
-        return [(path, freshness, count) for path, freshness, count in found]
+    def files(self, namespace: str) -> list[tuple[str, int]]:
+        found = self._engine.rows(COUNT_BY_FILE, {"namespace": namespace})
+        return [(path, count) for path, count in found]
+
+    def stale_citations(self, namespace: str) -> list[tuple[Citation, int]]:
+        found = self._engine.rows(STALE_CITATIONS, {"namespace": namespace})
+        return [(msgspec.json.decode(cited, type=Citation), count) for cited, count in found]
 
     def search(
         self,

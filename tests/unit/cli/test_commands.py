@@ -4,10 +4,15 @@ import json
 import os
 import pathlib
 import re
+import time
 
 import pytest
 
 from recollect import Memory
+from recollect.capture import paths
+from recollect.cli import status
+from recollect.client import TIMEOUT_S
+from recollect.core import oslayer
 from recollect.core.errors import RecollectError
 from recollect.ingest.pipeline import RecallQuestion
 from tests.fakes.runtime import RuntimeHome
@@ -34,6 +39,22 @@ def test_the_service_file_is_written_and_removed(alone: Terminal, tmp_path: path
     failed = alone("service", "install")
     assert failed.returncode == 1 and "no systemd user session" in failed.stderr
     assert "the first agent session starts Recollect" in failed.stderr and not unit.exists()
+
+
+def test_the_status_of_a_daemon_that_hangs_comes_within_seconds(alone: Terminal) -> None:
+    assert status.ANSWER_S <= 5
+    alone.patch.setattr(status, "ANSWER_S", 0.1)
+    alone.home.mkdir()
+    lock = oslayer.FileLock(str(alone.home / "lock"))
+    assert lock.acquire()
+    began = time.monotonic()
+    with oslayer.listen_local(paths.socket_path(str(alone.home), "recollect.sock")):
+        told = alone("status")
+        found = alone("doctor")
+    assert time.monotonic() - began < TIMEOUT_S
+    words = f"does not answer: process {os.getpid()}"
+    assert told.returncode == 1 and words in told.stdout
+    assert words in " ".join(found.stdout.split())
 
 
 def test_settings_are_shown_and_a_bad_one_is_refused(alone: Terminal) -> None:

@@ -1,4 +1,5 @@
-// What memories can be narrowed by, each choice with how many it would show.
+// What memories can be narrowed by, each choice with how many it would show. Types are shown for the
+// kind that is chosen: most kinds have names of their own for what they are about.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { pluralOf } from "../kinds.js";
@@ -22,6 +23,9 @@ export function Facets({ params, counts, chosen }) {
   const group = (title, name, found, label = (one) => one) => html`
     <${Facet} title=${title} name=${name} counts=${found} label=${label} value=${params[name]} />
   `;
+  const many = (found) => Object.keys(found ?? {}).length;
+  const typed =
+    params.type || ((params.kind || many(counts?.kinds) === 1) && many(counts?.types) > 1);
   return html`
     <details class="facets" open=${open} onToggle=${(event) => set(event.target.open)}>
       <summary>Filters${chosen ? ` (${chosen})` : ""}</summary>
@@ -30,7 +34,7 @@ export function Facets({ params, counts, chosen }) {
         <${ProjectFilter} counts=${counts?.projects} />
       </div>
       ${group("Kind", "kind", counts?.kinds, pluralOf)}
-      ${group("Type", "type", counts?.types, pluralOf)}
+      ${typed ? group("Type", "type", counts?.types, pluralOf) : null}
       ${group("Use", "used", counts?.used, (one) => USED[one])}
       ${group("Files", "freshness", known(counts?.freshness), (one) => FRESH[one][1])}
       ${group("Branch", "branch", counts?.branches)}
