@@ -22,7 +22,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.hosts import registry
 from recollect.hosts.context import Context
-from recollect.hosts.install import installer
+from recollect.hosts.install import installer, is_bystander
 from recollect.hosts.installer import Installer
 from recollect.hosts.proof import SESSION_PREFIX, Daemon, prove
 from recollect.portable.backups import plain_files
@@ -403,7 +403,7 @@ def _host(host: Installer, context: Context, heard: dict[str, str] | None) -> Fi
 
 def _state(host: Installer, context: Context) -> str:
     try:
-        return host.state(context)
+        return "absent" if is_bystander(host, context) else host.state(context)
     except RecollectError as error:
         return str(error)
 
