@@ -15,6 +15,12 @@ const SPANS = [
   ["30", "This month"],
   ["90", "Three months"],
 ];
+const DATES = [
+  ["since", "From"],
+  ["until", "To"],
+  ["as_of", "As it was on"],
+];
+const RANGE = { since: "", until: "" }; // which a number of days replaces
 const USED = { true: "Told to an agent", false: "Never used" };
 const MOST_CONCEPTS = 20;
 
@@ -45,14 +51,17 @@ export function Facets({ params, counts, chosen }) {
             <${Choice} key=${days} name="days" value=${days} words=${words} params=${params} />
           `)}
         </ul>
-        <label class="field small">
-          As it was on
-          <input
-            type="date"
-            value=${params.as_of ?? ""}
-            onChange=${(event) => refine({ as_of: event.target.value })}
-          />
-        </label>
+        ${DATES.map(([name, words]) => html`
+          <label class="field small" key=${name}>
+            ${words}
+            <input
+              type="date"
+              value=${params[name]?.slice(0, 10) ?? ""}
+              onChange=${(event) =>
+                refine({ days: name === "as_of" ? params.days : "", [name]: event.target.value })}
+            />
+          </label>
+        `)}
       </div>
       <div class="facet">
         <h2>File</h2>
@@ -103,7 +112,8 @@ function Choice({ name, value, words, number, params }) {
       <button
         class="choice"
         aria-pressed=${on}
-        onClick=${() => refine({ [name]: on ? "" : value })}>
+        onClick=${() =>
+          refine({ ...(name === "days" ? RANGE : {}), [name]: on ? "" : value })}>
         <span class="clip" title=${words}>${words}</span>
         ${number == null ? null : html`<span class="num">${count(number)}</span>`}
       </button>

@@ -52,10 +52,15 @@ const TIMES = ["days", "since", "until", "as_of"];
 function filtersOf(params) {
   const filters = Object.fromEntries(FILTERS.map((name) => [name, params[name]]));
   if (params.days) filters.since = new Date(Date.now() - params.days * 864e5).toISOString();
-  for (const name of ["since", "until", "as_of"])
-    if (params[name]) filters[name] = new Date(params[name]).toISOString();
+  if (params.since) filters.since = moment(params.since, "00:00");
+  if (params.until) filters.until = moment(params.until, "23:59:59.999");
+  if (params.as_of) filters.as_of = new Date(params.as_of).toISOString();
   return filters;
 }
+
+// A day of this machine's calendar begins or ends at a time of day; anything else is a moment.
+const moment = (text, time) =>
+  new Date(text.length === 10 ? `${text}T${time}` : text).toISOString();
 
 // What belongs into an open list without a question to the daemon: true, false, or null when only
 // the daemon knows.
