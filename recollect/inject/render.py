@@ -120,7 +120,7 @@ def _names(record: Record) -> str:
     """Names in code that the rest of a note has and its title has not."""
     found = identifiers(f"{record.summary} {record.detail}")
     new = [one for one in found if one not in record.title and len(one) in _NAME_CHARS]
-    return f" ({', '.join(new[: NOTES.names])})" if new else ""
+    return f" ({', '.join(new[: NOTES.title_names])})" if new else ""
 
 
 def _record_in_section(record: Record, stale: str) -> tuple[str, str]:
