@@ -12,7 +12,7 @@ import msgspec
 
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
-from recollect.core.kinds import RecordKind
+from recollect.core.kinds import BELIEF, RecordKind
 from recollect.core.values import (
     ArchivedVersion,
     BeliefState,
@@ -184,7 +184,7 @@ def _beliefs(time: str) -> Statement:
     return filtered(
         f"""
 SELECT {_RECORD} FROM memory_records AS r
- WHERE namespace = $namespace AND kind = 'knowledge' AND {time} >= $since
+ WHERE namespace = $namespace AND kind = '{BELIEF.name}' AND {time} >= $since
 """,
         {name: text for name, text in _conditions().items() if name in ("state", "used")},
         f"ORDER BY {time} DESC, record_id DESC LIMIT $limit",
@@ -196,9 +196,9 @@ BELIEFS_BY: dict[BeliefTime, Statement] = {
     "valid_until": _beliefs("valid_until"),
     "last_accessed": _beliefs("last_accessed"),
 }
-USED_BELIEFS = both("""
+USED_BELIEFS = both(f"""
 SELECT count(*) FROM memory_records
- WHERE namespace = $namespace AND kind = 'knowledge' AND last_accessed >= $since
+ WHERE namespace = $namespace AND kind = '{BELIEF.name}' AND last_accessed >= $since
 """)
 STORED_SINCE = both("""
 SELECT count(*) FROM (

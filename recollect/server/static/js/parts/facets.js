@@ -1,5 +1,5 @@
-// What memories can be narrowed by, each choice with how many it would show. Types are shown for the
-// kind that is chosen: most kinds have names of their own for what they are about.
+// What memories can be narrowed by, each choice with how many it would show. Types are shown for
+// the kind that is chosen: most kinds have names of their own for what they are about.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { pluralOf } from "../kinds.js";

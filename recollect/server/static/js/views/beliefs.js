@@ -238,7 +238,9 @@ function FactRow({ one, again }) {
     <li class="belief">
       <div class="what">
         <span class="wrap">
-          <a href=${href("memories", "", { q: one.about ? full(one) : one.what })}>${one.what}</a>:${" "}
+          <a href=${href("memories", "", { q: one.about ? full(one) : one.what })}>
+            ${one.what}
+          </a>:${" "}
           <strong>${one.value}</strong>
         </span>
         <div class="row-line small faint">
