@@ -187,6 +187,16 @@ def test_what_rests_on_tools_alone_is_marked_as_theirs() -> None:
     assert authors == ["file", "tool", "assistant"]
 
 
+def test_only_what_was_shown_and_is_not_the_users_can_be_outdated() -> None:
+    asked = event("always use tabs")
+    made = memory("tabs", asked.event_id, sort="constraint") + memory("the build fails")
+    told, note = (one.record for one in parse(made, batch(asked)).candidates)
+    answer = "".join(f'<outdated id="{one}"/>' for one in (told.record_id, note.record_id, "mr_x"))
+    assert parse(answer, batch(asked), [told, note]).ended == (note.record_id,)
+    with pytest.raises(UnreadableAnswer):
+        parse(answer, batch(asked))
+
+
 def test_claims_are_read_and_carry_who_said_so() -> None:
     asked = event("billing uses postgres")
     answer = (
