@@ -108,7 +108,7 @@ class Fit(Generic[W, Case]):
 
     def report(self, samples: Sequence[Sample[Case]], seconds: float) -> str:
         """Left-out scores of weights that were fitted to the rest; then a fit to everything."""
-        share = seconds / (len(samples) + 1)
+        share, began, cut_short = seconds / (len(samples) + 1), time.monotonic(), 0
         first, second = self.figures
         lines = ["left out".ljust(36) + f"{first} now, fitted".rjust(20) + second.rjust(16)]
         changes: list[Floats] = []
@@ -116,7 +116,9 @@ class Fit(Generic[W, Case]):
         for one in samples:
             others = [other for other in samples if other is not one]
             found.append(self.fitted(others, share))
+            cut_short += time.monotonic() - began >= share
             before, after = self.scores(one, self.weights), self.scores(one, found[-1])
+            began = time.monotonic()
             for part in before:
                 changes.append(after[part] - before[part])
                 cells = [f"{before[part][at]:.3f} {after[part][at]:.3f}" for at in (0, 1)]
@@ -127,6 +129,7 @@ class Fit(Generic[W, Case]):
             f"mean change {mean[0]:+.4f} {first}, {mean[1]:+.4f} {second}; worst {worst:+.4f}"
         )
         whole = self.fitted(samples, share)
+        cut_short += time.monotonic() - began >= share
         lines.append("weight".ljust(20) + "now".rjust(8) + "fitted".rjust(8) + "  without one")
         for field in fields(self.weights):
             now, new = getattr(self.weights, field.name), getattr(whole, field.name)
@@ -141,6 +144,11 @@ class Fit(Generic[W, Case]):
             if holds
             else "No change holds on what was left out: keep the weights."
         )
+        if cut_short:
+            lines.append(
+                f"Time was up in {cut_short} of {len(samples) + 1} searches: not all weights were "
+                "tried. Give it more with --minutes."
+            )
         return "\n".join(lines)
 
 

@@ -21,7 +21,11 @@ from recollect.cli.output import (
 @click.command()
 @click.argument("prompt", nargs=-1)
 @project_option(default=".")
-@click.option("--tokens", type=click.IntRange(100, 20_000), help="The most tokens to inject.")
+@click.option(
+    "--tokens",
+    type=click.IntRange(100, 20_000),
+    help="At most so many tokens, in the form of get_context. Default: what a hook injects.",
+)
 @as_of_option
 @click.option("--why", is_flag=True, help="Also show every candidate and its outcome.")
 @json_option

@@ -15,14 +15,14 @@ from recollect.capture import launcher
 from recollect.cli import hosts_context, process
 from recollect.cli.options import json_option, yes_option
 from recollect.cli.output import agreed, filled, many, memories, print_json
-from recollect.cli.status import kept_out_of, not_answering, private_sessions_in
+from recollect.cli.status import health_of, kept_out_of, not_answering, private_sessions_in
 from recollect.client import Client, NotRunning
 from recollect.core import keepout_rules, oslayer, private_sessions, settings, store_key
 from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.hosts import registry
 from recollect.hosts.context import Context
-from recollect.hosts.install import installer
+from recollect.hosts.install import installer, is_bystander
 from recollect.hosts.installer import Installer
 from recollect.hosts.proof import SESSION_PREFIX, Daemon, prove
 from recollect.portable.backups import plain_files
@@ -99,7 +99,7 @@ def examine(chosen: Settings) -> Iterator[Finding]:
     yield from _kept_out(chosen)
     client = Client(chosen)
     try:
-        health = client.get("/healthz")
+        health = health_of(chosen)
     except NotRunning as error:
         down = not_answering(chosen, error)
         # If the last start failed for a reason, another one would fail too.
@@ -403,7 +403,7 @@ def _host(host: Installer, context: Context, heard: dict[str, str] | None) -> Fi
 
 def _state(host: Installer, context: Context) -> str:
     try:
-        return host.state(context)
+        return "absent" if is_bystander(host, context) else host.state(context)
     except RecollectError as error:
         return str(error)
 

@@ -118,6 +118,7 @@ def _print_belief(
     print_text(body, indent=indent, label=label)
     where = one["scope"] + (f" {one['scope_name']}" if one["scope_name"] else "")
     where = project if project and one["scope"] == "project" else f"{project} {where}".strip()
-    marks = [one["record_id"], one["valid_from"][:10], where, f"said by {one['author']}"]
+    said_by = "imported" if one["strategy"] == "import" else f"said by {one['author']}"
+    marks = [one["record_id"], one["valid_from"][:10], where, said_by]
     marks += [one["state"]] if one["state"] != "current" else []
     print_text("  ".join(marks), indent=indent + 2, dim=True)

@@ -38,7 +38,11 @@ def install(no_start: bool) -> None:
     """Write the service file and enable it."""
     chosen = settings.load()
     path, content = _file(chosen)
-    known = os.path.exists(path)
+    known, made = os.path.exists(path), []
+    folder = os.path.dirname(path)
+    while not os.path.isdir(folder):
+        made.append(folder)
+        folder = os.path.dirname(folder)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     oslayer.replace_file(path, content)
     if no_start:
@@ -53,6 +57,8 @@ def install(no_start: bool) -> None:
     except RecollectError:
         if not known:  # a file that nobody starts would say that it is installed
             os.unlink(path)
+            for folder in made:
+                os.rmdir(folder)
         raise
     click.echo(f"Written: {path}")
     if sys.platform == "win32":

@@ -80,12 +80,15 @@ def show(name: str, as_json: bool) -> None:
         click.echo(_shown(value))
 
 
-@command.command("set")
+# A negative number is a value, which the setting's range then refuses by name.
+@command.command("set", context_settings={"ignore_unknown_options": True})
 @name_argument
 @click.argument("value")
 @json_option
 def set_command(name: str, value: str, as_json: bool) -> None:
     """Set NAME to VALUE in settings.toml; comments in the file stay."""
+    if value.startswith("--"):
+        raise click.NoSuchOption(value)
     _refuse_unknown(name)
     _write(name, value, as_json=as_json)
 

@@ -15,6 +15,8 @@ from recollect.core import private_sessions, settings, store_key
 from recollect.core.projects import is_staged
 from recollect.core.settings import Settings
 
+ANSWER_S = 5.0
+
 
 @click.command()
 @json_option
@@ -23,7 +25,7 @@ def command(as_json: bool) -> int:
     chosen = settings.load()
     client = Client(chosen)
     try:
-        health = client.get("/healthz")
+        health = health_of(chosen)
     except NotRunning as error:
         down = not_answering(chosen, error)
         if as_json:
@@ -57,6 +59,11 @@ def command(as_json: bool) -> int:
         for sentence in settings.ignored_names():
             click.secho(sentence, fg="yellow")
     return 0
+
+
+def health_of(chosen: Settings) -> Any:
+    """What the daemon says of itself; NotRunning also when it does not answer within seconds."""
+    return Client(chosen, ANSWER_S).get("/healthz")
 
 
 def not_answering(chosen: Settings, error: NotRunning) -> dict[str, Any]:

@@ -29,17 +29,21 @@ class BoundedThreads:
         self._name = name
         self._hung_s = hung_s
         self._changed = threading.Condition()
-        self._waiting: list[tuple[Future[Any], Callable[[], Any]]] = []
-        self._begun: list[float] = []  # when each call that is running began
+        self._waiting: list[tuple[Future[Any], Callable[[], Any], str]] = []
+        self._begun: list[tuple[float, str]] = []  # when each running call began, and about what
         self._threads = 0
 
-    def run(self, patience_s: float, work: Callable[..., T], *arguments: Any) -> T:
+    def run(self, patience_s: float, work: Callable[..., T], *arguments: Any, about: str = "") -> T:
+        """`about`: what may hang, such as a path. While one call about it hangs, another would hang
+        as well, and is late at once."""
         answer: Future[T] = Future()
-        call = (answer, partial(work, *arguments))
+        call = (answer, partial(work, *arguments), about)
         with self._changed:
             hung = time.monotonic() - self._hung_s
-            if len(self._begun) == self._most and max(self._begun) <= hung:
+            if len(self._begun) == self._most and all(since <= hung for since, _ in self._begun):
                 raise Late  # all of them hang: waiting would be useless
+            if about and any(since < hung and one == about for since, one in self._begun):
+                raise Late
             self._waiting.append(call)
             if len(self._begun) + len(self._waiting) > self._threads < self._most:
                 self._threads += 1
@@ -57,16 +61,16 @@ class BoundedThreads:
             with self._changed:
                 while not self._waiting:
                     self._changed.wait()
-                answer, work = self._waiting.pop(0)
-                now = time.monotonic()
-                self._begun.append(now)
+                answer, work, about = self._waiting.pop(0)
+                begun = (time.monotonic(), about)
+                self._begun.append(begun)
             result, error = None, None
             try:
                 result = work()
             except BaseException as raised:  # noqa: BLE001 - it is the caller's, and raised there
                 error = raised
             with self._changed:
-                self._begun.remove(now)
+                self._begun.remove(begun)
             # After the thread is free, so that the caller's next call finds it free.
             if error is None:
                 answer.set_result(result)

@@ -15,7 +15,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect.core import oslayer
@@ -54,9 +54,16 @@ class Pattern:
         return _begins(self.parts, [one for one in path.split("/") if one])
 
     @functools.cached_property
+    def folded(self) -> "Pattern":
+        """The pattern for paths in lower case: `.ENV` is the file `.env` on some disks, and on the
+        others it is likely to hold the same."""
+        lower = tuple(part.casefold() for part in self.parts)
+        return replace(self, parts=lower, base=self.base.casefold())
+
+    @functools.cached_property
     def literal(self) -> str:
-        """A piece of text that occurs in everything that it matches."""
-        return max(_WILD.split(self.text.strip("/").removeprefix("~")), key=len)
+        """A piece of text that occurs, in lower case, in everything that it matches."""
+        return max(_WILD.split(self.text.casefold().strip("/").removeprefix("~")), key=len)
 
 
 def file_pattern(text: str, base: str = "") -> Pattern:
@@ -120,11 +127,13 @@ def matching_file_pattern(files: Sequence[Pattern], cwd: str, tree: Any) -> str:
         return ""
     if cwd and (found := _first(files, cwd, "")):
         return found
-    work = MOST_WORK
+    work, here = MOST_WORK, cwd.casefold()
     for text in _texts(tree):
-        near = [one for one in files if one.literal in text or (cwd and one.literal in cwd)]
+        lower = text.casefold()
+        near = [one for one in files if one.literal in lower or one.literal in here]
         for token in dict.fromkeys(_TOKEN.findall(text)) if near else ():
-            likely = [one for one in near if one.literal in token or (cwd and one.literal in cwd)]
+            lower = token.casefold()
+            likely = [one for one in near if one.literal in lower or one.literal in here]
             if not likely:
                 continue
             work -= (len(likely) + 5) * (token.count("/") + cwd.count("/") + 1)
@@ -141,7 +150,8 @@ def _first(files: Sequence[Pattern], cwd: str, name: str) -> str:
     names |= {os.path.expanduser(one) for one in names if one.startswith("~/")}
     paths = {os.path.normpath(os.path.join(cwd or "/", one)) for one in names if "\0" not in one}
     paths |= set(map(canonical, paths))
-    return next((one.text for one in files if any(map(one.matches, paths))), "")
+    lower = {one.casefold() for one in paths}
+    return next((one.text for one in files if any(map(one.folded.matches, lower))), "")
 
 
 def _texts(tree: Any) -> Iterable[str]:

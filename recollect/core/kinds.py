@@ -116,6 +116,7 @@ KINDS: dict[str, Kind] = {
 }  # fmt: skip
 TURN = KINDS["episode"]
 NOTE = KINDS["observation"]
+BELIEF = KINDS["knowledge"]
 SUMMARY = KINDS["summary"]
 # A kind that only a newer version knows: it is found and shown, but neither told nor edited.
 UNKNOWN = replace(NOTE, label="memory", plural="memories", types=(), section="", editable=())

@@ -343,7 +343,8 @@ def nearest(name: str) -> str:
     """The setting that was perhaps meant, as the end of a sentence."""
     import difflib  # only when somebody asks
 
-    near = difflib.get_close_matches(name, [item.name for item in dataclasses.fields(Settings)], 1)
+    names = [item.name for item in dataclasses.fields(Settings)]
+    near = difflib.get_close_matches(name, names, 1, cutoff=0.7)
     return f"; did you mean {near[0]}?" if near else ""
 
 

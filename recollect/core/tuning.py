@@ -90,7 +90,7 @@ class StartWeights:
 
     recency: float = entry(0.40, 0, 1, "how new it is")
     frequency: float = entry(0.20, 0, 1, "how common its files and concepts are")
-    semantic: float = entry(0.25, 0, 1, "likeness to the session's directory and branch")
+    semantic: float = entry(0.25, 0, 1, "likeness to the branch and to the last task")
     decay: float = entry(0.15, 0, 1, "changed files, never used")
     fade_hours: float = entry(168, 24, 720, "age at which recency is 1/e")
     unread_days: float = entry(14, 1, 90, "a memory not used for longer sinks")
@@ -160,20 +160,23 @@ class Notes:
     cosine: float = entry(21.6, 0, 40, "likeness of meaning, less what chance gives")
     by_chance: float = entry(0.27, 0, 1, "as much as chance gives in a store of 40 is left")
     words: float = entry(1.7, 0, 20, "share of the prompt's 4-grams that it holds")
-    many_words: float = entry(12.0, 0, 40, "what of that share is above the next number")
+    many_words: float = entry(8.0, 0, 40, "what of that share is above the next number")
     many: float = entry(0.35, 0, 1, "so large a share is no accident")
     unseen_cosine: float = entry(0.32, 0, 1, "counted for likeness where there are no vectors")
+    names: float = entry(2.2, 0, 10, "it holds a name of the prompt that few memories hold")
+    few: int = entry(2, 1, 10, "so many memories hold a name that tells which one is meant")
+    name_chars: int = entry(4, 2, 12, "a shorter word is no name")
     graph: float = entry(2.0, 0, 10, "the graph leads to it")
-    idle: float = entry(-3.0, -10, 0, "the prompt only carries the conversation on")
+    idle: float = entry(-3.0, -10, 0, "the prompt is sure to only carry the conversation on")
     by_rules: float = entry(-0.7, -5, 0, "it is a note that rules made, not a person or a model")
     thing: float = entry(1.0, -5, 5, "a fact or a thing that the prompt names")
     unasked: float = entry(-2.0, -10, 0, "the prompt names the thing, and nothing of the fact")
     idle_thing: float = entry(-4.0, -10, 0, "the same, when it only carries the conversation on")
-    speak: float = entry(0.35, 0, 1, "a line must be as likely as this")
+    speak: float = entry(0.33, 0, 1, "a line must be as likely as this")
     sure: float = entry(0.9, 0, 1, "of two that are likelier than this, a belief comes first")
-    is_idle: float = entry(0.5, 0, 1, "no turn is told to a prompt that is likelier idle than this")
+    is_idle: float = entry(0.5, 0, 0.95, "up to here idleness costs nothing, above no turn is told")
     turn: float = entry(0.95, 0, 1, "and a turn, unless the past is asked for, as this")
-    turn_by_words: float = entry(0.7, 0, 1, "the same where there are no vectors")
+    turn_by_words: float = entry(0.6, 0, 1, "the same where there are no vectors")
     past: float = entry(0.15, 0, 1, "a line for a question about the past")
     near: float = entry(0.55, 0, 1, "a cosine that is enough by itself while an index is filled")
     most: int = entry(2, 1, 10, "most memories that a prompt is told")
@@ -230,6 +233,7 @@ class NoteMaking:
     names_edited: int = entry(2, 1, 10, "names of an answer in lines that a later turn edited")
     leads_to: int = entry(2, 1, 10, "turns until something that was found leads to an edit")
     followed_up: int = entry(3, 1, 10, "turns until something that was found is mended")
+    choice_chars: int = entry(60, 0, 400, "a prompt that only says yes, or which one")
 
 
 @dataclass(frozen=True)
@@ -299,6 +303,12 @@ class Endings:
     changes: float = entry(0.5, 0, 1, "probability from which a statement tells of a change")
     read_as_end: float = entry(0.9, 0, 1, "that probability where the rules read an end; by hand")
     stated: float = entry(0.25, 0, 1, "probability from which an unread prompt states something")
+    tells: float = entry(0.7, 0, 1, "the same, for a prompt that may be a task and has no value")
+    template: float = entry(0.75, 0, 1, "share of words in order by which two are one template")
+    repeats: float = entry(0.7, 0, 1, "share of an ended belief's words by which a text repeats it")
+    repeat_words: int = entry(
+        2, 1, 10, "fewest words of a belief, for that share to mean something"
+    )
 
 
 SEARCH = SearchWeights()

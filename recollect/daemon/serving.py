@@ -50,7 +50,12 @@ def serve(runtime: "Runtime") -> None:
         timeout_graceful_shutdown=GRACE_S,
         backlog=min(32, runtime.connections),
     )
-    server = runtime.http = HttpServer(config, runtime.threads)
+
+    def ends() -> None:
+        runtime.doors.close()
+        runtime.live.close()
+
+    server = runtime.http = HttpServer(config, runtime.threads, ends)
     server.should_exit = runtime.stopping.is_set()  # it was stopped while it started
     runtime.announce("ready")
     _watch_doors(runtime, server, address)

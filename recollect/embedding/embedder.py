@@ -86,6 +86,11 @@ class Embedder:
             self._loaded, self.ready = None, False
             raise ModelUnavailable(f"the model failed: {error}") from error
 
+    def knows(self, word: str) -> bool:
+        """Whether the default model has this word whole; names, mostly, it has in pieces only.
+        Another model, or one that is not loaded, is taken to know every word."""
+        return not isinstance(self._loaded, _MiniLM) or self._loaded.pieces.has(word)
+
     def _session(self) -> "_Model":
         with self._lock:
             if self._loaded is None:
@@ -123,10 +128,10 @@ class _MiniLM:
     def __init__(self, state: weights.Status, threads: int) -> None:
         self._model = OnnxModel(MODEL, weights.graph(state), threads, state.directory)
         path = os.path.join(state.directory, weights.TOKENIZER_FILE.name)
-        self._pieces = WordPieces(safe_files.read_whole(path, TOKENIZER_BYTES))
+        self.pieces = WordPieces(safe_files.read_whole(path, TOKENIZER_BYTES))
 
     def embed(self, texts: Sequence[str], deadline: float) -> NDArray[np.float32]:
-        ids = [self._pieces.ids(text, MAX_TOKENS) for text in texts]
+        ids = [self.pieces.ids(text, MAX_TOKENS) for text in texts]
         rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
         for batch in batches([len(one) for one in ids]):
             rows[batch] = mean_pooled(*self._model.run([ids[at] for at in batch], deadline))

@@ -85,6 +85,10 @@ class WordPieces:
         found.append(self._last)
         return found
 
+    def has(self, word: str) -> bool:
+        """Whether a word is a piece by itself, in small letters."""
+        return word in self._vocabulary
+
     def _words(self, text: str) -> list[str]:
         clean = text.translate(self._cleaned)
         if not clean.isascii():

@@ -17,13 +17,12 @@ from datetime import datetime
 
 import msgspec
 
+from recollect.core.tuning import ENDINGS
 from recollect.core.values import Checkpoint, Record
 from recollect.extract.statement_match import Words, statements, without_statements, word_hashes
 from recollect.store.interface import RecordFilter, Store
 
 MOST = 1000  # ended beliefs of a namespace that are compared, the newest
-HOLDS = 0.7  # the share of a belief's words that a sentence must have to state it
-FEWEST = 2  # words of a belief, for likeness to mean something
 _KEPT = 4000
 
 
@@ -38,8 +37,8 @@ class _Ended:
         shared = len(self.words & sentence)
         if self.instead and len(self.instead & sentence) > shared:
             return False
-        says_little_else = shared == len(sentence) and shared > FEWEST
-        return shared >= HOLDS * len(self.words) or says_little_else
+        says_little_else = shared == len(sentence) and shared > ENDINGS.repeat_words
+        return shared >= ENDINGS.repeats * len(self.words) or says_little_else
 
     def may_be_in(self, events: Iterable[str], session: str | None, at: datetime) -> bool:
         own = self.belief
@@ -151,7 +150,7 @@ class EndedStatements:
         instead = {one.record_id: one for one in self._store.records.get(namespace, ids)}
         for one in found:
             words = word_hashes(one.title)
-            if len(words) >= FEWEST:
+            if len(words) >= ENDINGS.repeat_words:
                 after = instead.get(one.ended_by)
                 until = one.valid_until or (after.valid_from if after else one.valid_from)
                 said = word_hashes(after.title) if after else frozenset()
@@ -166,7 +165,11 @@ def _cut(record: Record, ended: Sequence[_Ended]) -> Record | None:
     summary = _without(record.summary, ended)
     detail = _without(record.detail, ended)
     facts = tuple(one for one in record.facts if _without(one, ended))
-    if record.traits.is_turn and title != record.title and len(word_hashes(title)) <= FEWEST:
+    if (
+        record.traits.is_turn
+        and title != record.title
+        and len(word_hashes(title)) <= ENDINGS.repeat_words
+    ):
         return None  # its question is what ended; the rest of it or the answer alone says nothing
     if not title:
         title = next((line for line in (*summary.splitlines(), *facts) if line.strip()), "")[:200]

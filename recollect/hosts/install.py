@@ -79,6 +79,13 @@ def connected_since(data_dir: str) -> dict[str, datetime]:
     return found
 
 
+def is_bystander(host: Installer, context: Context) -> bool:
+    """Whether a host is not on this machine and was not connected, although its files have our
+    entries: Kiro IDE and Kiro CLI read the same hook file."""
+    found = host.detect(context.home, context.env) is not None
+    return not found and host.name not in connected_since(context.data_dir)
+
+
 def install(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> InstallReport:
     """Put our entries in. `confirm` sees each host's changes before anything is written."""
     results = []

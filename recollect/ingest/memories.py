@@ -122,8 +122,17 @@ class Memories:
         if stones:
             self._store.transaction(work)
 
-    def undo(self, namespace: str, op_id: str, actor: str) -> Operation:
+    def undo(
+        self,
+        namespace: str,
+        op_id: str,
+        actor: str,
+        *,
+        before_telling: Callable[[Operation], None] | None = None,
+    ) -> Operation:
         operation = self._store.log.undo(namespace, op_id, actor)
+        if before_telling is not None:
+            before_telling(operation)
         self.changed(namespace, (*operation.targets, *operation.created))
         return operation
 

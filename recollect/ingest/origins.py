@@ -11,7 +11,6 @@ into other projects.
 
 import os
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -154,12 +153,11 @@ class DiskLookup:
         self._disk = BoundedThreads(THREADS, "recollect-places", hung_s=patience_s)
         self._lock = threading.Lock()
         self._last_places: OrderedDict[str, ProjectPlace] = OrderedDict()
-        self._in_progress: dict[str, float] = {}  # paths that are being looked at, and since when
 
     def locate(self, directory: str) -> ProjectPlace:
         """The project of a directory, as far as it is known in time."""
         try:
-            place = self._in_time(directory, lambda: self._look(directory))
+            place = self._disk.run(self._patience_s, self._look, directory, about=directory)
         except Late:
             with self._lock:
                 known = self._last_places.get(directory)
@@ -176,26 +174,9 @@ class DiskLookup:
         """The last bytes of a transcript: empty when it is not there yet, None when it never will
         be, because its folder is missing or it is not a file."""
         try:
-            return self._in_time(path, lambda: _end(path, most))
+            return self._disk.run(self._patience_s, _end, path, most, about=path)
         except Late:
             return b""
-
-    def _in_time(self, path: str, look: Callable[[], T]) -> T:
-        with self._lock:
-            since = self._in_progress.get(path)
-        if since is not None and since < time.monotonic() - self._patience_s:
-            raise Late  # a second thread would hang as well
-
-        def looking() -> T:
-            with self._lock:
-                self._in_progress.setdefault(path, time.monotonic())
-            try:
-                return look()
-            finally:
-                with self._lock:
-                    self._in_progress.pop(path, None)
-
-        return self._disk.run(self._patience_s, looking)
 
 
 def _end(path: str, most: int) -> bytes | None:
@@ -230,6 +211,10 @@ class Namespaces:
         that is not known has a namespace in which nothing is stored."""
         found = self._store.projects.find(self._place(directory)[0])
         return projects.namespace(self._actor, UNKNOWN if found is None else found)
+
+    def branch_in(self, directory: str) -> str:
+        """The branch that is checked out in a directory; empty: none, or unknown."""
+        return self._place(directory)[0].branch
 
     def _place(self, directory: str) -> tuple[ProjectPlace, str | None]:
         """A path that holds something private is stored without it and belongs to the global

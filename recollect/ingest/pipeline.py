@@ -67,12 +67,14 @@ class RecallQuestion:
 
 @dataclass(frozen=True)
 class Recalled:
-    """The answer: the text to inject, the memories in it, and how long it took."""
+    """The answer: the text to inject, the memories in it, and how long it took. `besides`: in words
+    for the user, what it tells that is no memory."""
 
     context: str = ""
     records: tuple[str, ...] = ()
     latency_us: int = 0
     receipt_id: str | None = None
+    besides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -425,7 +427,8 @@ class Pipeline:
         message = ""
         if recalled.context and self._visible_line:  # one line for the user, where memory spoke
             count = len(recalled.records)
-            what = "a hint" if not count else "1 note" if count == 1 else f"{count} notes"
+            notes = "1 note" if count == 1 else f"{count} notes"
+            what = notes if count else " and ".join(recalled.besides) or "a hint"
             message = f"Recollect: {what} (recollect why)"
         return hooks.answer(captured, recalled.context, message)
 

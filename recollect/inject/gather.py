@@ -12,11 +12,13 @@ from typing import Any
 from recollect.core import vector_bytes as layout
 from recollect.core.clock import to_micros
 from recollect.core.ids import RECORD
-from recollect.core.text_words import count_tokens
+from recollect.core.text_words import count_tokens, stem
+from recollect.core.text_words import words as words_in
 from recollect.core.tuning import NOTES, PRIORS, SPEAKING, WORK_FILES
 from recollect.core.values import Entity, Fact
-from recollect.embedding.embedder import MODEL
+from recollect.embedding.embedder import MODEL, text_of
 from recollect.extract.rules.patterns import contradicts
+from recollect.extract.standing import form_words
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.inject import render
 from recollect.inject.actions import NAMED
@@ -41,6 +43,7 @@ CANDIDATES = 30
 DEEP_CANDIDATES = 90  # for a question about the past
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
 CORRECTION_CHARS = 120
+NAMES_CHARS = 1000  # of a prompt are read for names
 MOST_STEPS = 4  # of beliefs that took each other's place
 _MINUTE_US = 60_000_000
 
@@ -113,8 +116,30 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         one = results[record.record_id]
         if one.id not in have:
             draft.lines.append(memory_line(record, one.score, one.parts))
+    _mark_names(sources, draft)
     _add_successors(sources, draft)
     _add_corrections(sources, draft)
+
+
+def _mark_names(sources: Sources, draft: Draft) -> None:
+    """Mark memories that hold a name of the prompt, if few do: then it is known which is meant."""
+    knows, common = sources.engine.knows, form_words()
+    names = {
+        stem(word)
+        for word in words_in(draft.question.text[:NAMES_CHARS])
+        if len(word) >= NOTES.name_chars and word.isalpha() and word not in common
+        if not any(map(knows, (word, stem(word), stem(word) + "e")))
+    }
+    made = [
+        (line, text_of(line.record).lower())
+        for line in draft.lines
+        if names and line.record is not None
+        if not (line.record.traits.is_turn or line.record.traits.is_summary)
+    ]
+    for name in names:
+        held = [line for line, text in made if name in text and name in map(stem, words_in(text))]
+        for line in held if len(held) <= NOTES.few else ():
+            line.parts = {**line.parts, "names": 1.0}
 
 
 def _add_successors(sources: Sources, draft: Draft) -> None:

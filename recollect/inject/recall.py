@@ -40,6 +40,18 @@ LIMIT_MS = 500  # then the prompt goes on without memory: the hook's own limit i
 PLACE_TOKENS = 100
 PAST_TOKENS = 4  # a question about the past may take so many times the budget of a prompt
 _HEADS = "\n".join(render.HEADS.values())
+# What lines that are no memories tell, in words for the user.
+_BESIDES: dict[Section, str] = {
+    "profile": "your profile",
+    "rules": "your preferences",
+    "files": "likely files",
+    "place": "earlier work here",
+    "state": "where the last session stopped",
+    "known": "known facts",
+    "history": "known facts",
+    "related": "known facts",
+    "procedures": "known steps",
+}
 
 
 @dataclass(frozen=True)
@@ -115,7 +127,8 @@ class Recall:
             told.update(key for line in draft.kept for key in line.told_as)
             self.own_text.injected(question.session_id, text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
-        return Recalled(text, injected, latency, receipt_id)
+        besides = (_BESIDES[one.section] for one in draft.kept if one.record is None)
+        return Recalled(text, injected, latency, receipt_id, tuple(dict.fromkeys(besides)))
 
     def preview(self, question: RecallQuestion, tokens: int | None = None) -> Preview:
         """What would be told to this question now, and why: no receipt is written, no session

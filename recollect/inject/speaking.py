@@ -223,8 +223,9 @@ def chance_of_memory(
         + NOTES.cosine * max(0.0, near)
         + NOTES.words * words
         + NOTES.many_words * max(0.0, words - NOTES.many)
+        + NOTES.names * parts.get("names", 0.0)
         + NOTES.graph * parts.get("graph", 0.0)
-        + NOTES.idle * idle
+        + NOTES.idle * max(0.0, idle - NOTES.is_idle) / (1 - NOTES.is_idle)
         + (NOTES.by_rules if record.strategy == "rules" and not record.traits.is_belief else 0.0)
     )
 

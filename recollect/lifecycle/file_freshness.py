@@ -142,12 +142,12 @@ def freshness_of(record: Record, roots: Sequence[str]) -> FileFreshness:
         return FileFreshness()
     gone, changed = [], []
     for one in record.citations:
-        states = [_compared(os.path.join(root, one.path), one.sha256, record) for root in roots]
-        if "same" in states:
+        state = _state_of_file(one, roots, to_micros(record.valid_from))
+        if state == "same":
             continue
-        if "changed" in states:
+        if state == "changed":
             changed.append(one.path)
-        elif "gone" in states:
+        elif state == "gone":
             gone.append(one.path)
         else:
             return FileFreshness()
@@ -158,7 +158,27 @@ def freshness_of(record: Record, roots: Sequence[str]) -> FileFreshness:
     return FileFreshness("fresh")
 
 
-def _compared(path: str, digest: str, record: Record) -> str:
+def changed_files(
+    cited: Sequence[Citation], roots: Sequence[str], patience_s: float
+) -> set[Citation]:
+    """Which of these files are not as they were cited, or gone; none when a disk hangs."""
+
+    def look() -> set[Citation]:
+        return {one for one in cited if _state_of_file(one, roots) in ("changed", "gone")}
+
+    try:
+        return _background.run(patience_s, look)
+    except Late:
+        return set()
+
+
+def _state_of_file(one: Citation, roots: Sequence[str], made: int = 0) -> str:
+    """How a file stands to what a memory, made at that time, cites of it."""
+    states = [_compared(os.path.join(root, one.path), one.sha256, made) for root in roots]
+    return next((state for state in ("same", "changed", "gone") if state in states), "unknown")
+
+
+def _compared(path: str, digest: str, made: int) -> str:
     if not digest:
         return "unknown"  # the file was not read when the memory was made
     try:
@@ -167,7 +187,7 @@ def _compared(path: str, digest: str, record: Record) -> str:
         return "gone"
     except OSError:
         return "unknown"
-    if status.st_ctime_ns // 1000 < to_micros(record.valid_from):
+    if status.st_ctime_ns // 1000 < made:
         return "same"  # unchanged since before the memory was made
     stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
     with _digests_lock:

@@ -1,6 +1,9 @@
 """OpenAI's chat completions, also spoken by Ollama, LM Studio, vLLM and OpenRouter."""
 
+from collections.abc import AsyncIterator
 from typing import Any
+
+import msgspec
 
 from recollect.core.errors import ProviderDown, ProviderRefused
 from recollect.llm import web_api
@@ -8,6 +11,28 @@ from recollect.llm.base import Completion, ModelRequest
 
 MODEL = "gpt-5.4-nano"
 URL = "https://api.openai.com/v1"
+
+
+MOST_BYTES = 4 << 20
+
+
+class _Text(msgspec.Struct):
+    content: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    delta: _Text = msgspec.field(name="message")
+    finish_reason: str | None = "stop"
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Chunk(msgspec.Struct):
+    choices: list[_Choice]
+    usage: _Usage | None = None
 
 
 class OpenAIProvider(web_api.WebProvider):
@@ -33,6 +58,8 @@ class OpenAIProvider(web_api.WebProvider):
             **more,
         )
         reason = tokens_in = tokens_out = None
+        if stream.response.headers.get("content-type", "").startswith("application/json"):
+            stream = self._whole(stream.response)  # a server that does not stream
         async for chunk in stream:
             for choice in chunk.choices or ():
                 answer.add(choice.delta.content if choice.delta else None)
@@ -45,3 +72,15 @@ class OpenAIProvider(web_api.WebProvider):
         if reason == "content_filter":
             raise ProviderRefused(f"{self._url} refused to answer", spent=True)
         return self._completion(request, answer.text, tokens_in, tokens_out)
+
+    async def _whole(self, response: Any) -> AsyncIterator[_Chunk]:
+        """An answer in one piece, as the only chunk of a stream."""
+        raw = b""
+        async for part in response.aiter_bytes():
+            raw += part
+            if len(raw) > MOST_BYTES:
+                raise ProviderRefused(f"{self._url} said more than can be read", spent=True)
+        try:
+            yield msgspec.json.decode(raw, type=_Chunk)
+        except msgspec.MsgspecError:
+            raise ProviderDown(f"{self._url} answered what is not its protocol") from None

@@ -36,7 +36,7 @@ from recollect.reconcile.belief_changes import (
     replacing,
 )
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
-from recollect.reconcile.ending_pairs import change, least_share, read, shares
+from recollect.reconcile.ending_pairs import change, least_share, may_change, read, shares
 from recollect.reconcile.ending_pairs import score as ending_score
 from recollect.reconcile.related_beliefs import (
     cosine,
@@ -183,13 +183,17 @@ class _Planner:
 
     def _end_meant(self, record: Record, old: Sequence[str], made: EmbeddedRecord) -> None:
         """End what a statement ends, and dispute what it may end."""
+        text = f"{record.title} {record.summary}"
         held = [
             one for one in self._held.values() if _is_before(one, record) and _may_end(record, one)
         ]
         if made.vectors:
             turns = stating_turns(self._store, self._namespace, record.valid_from)
             held += [one for one in turns if _is_before(one, record)]
-        found = self._meant(held, f"{record.title} {record.summary}", old, made, self._bar(record))
+        found = self._meant(held, text, old, made, self._bar(record))
+        if record.state == "proposed" and not old:  # it may be a task
+            changes = change(text, made.vectors[0] if made.vectors else None)
+            found = [one for one in found if may_change(record.title, one[0].title, changes)]
         standing = [share for one, share in found if one.stands and one.traits.is_belief]
         certain = sum(share for _, share in found) >= ENDINGS.clear
         is_clear = not standing or (len(standing) == 1 and standing[0] >= ENDINGS.clear / 2)

@@ -8,6 +8,7 @@ and how likely the newer one tells of a change (`change`: logistic regression on
 how its sentences are built, `changes.f32`). Everything is fitted by `tests/bench/fit_endings.py`.
 """
 
+import difflib
 import functools
 import math
 import os
@@ -19,6 +20,7 @@ from recollect.core import safe_files
 from recollect.core.text_words import STOP_WORDS, words
 from recollect.core.tuning import ENDINGS
 from recollect.core.vector_bytes import DIMENSIONS
+from recollect.extract.rules.sentence_kind import speaks_english
 from recollect.extract.standing import BUCKETS, form_words, forms_of, hashed, own_sentences
 
 CHANGE_FILE = os.path.join(os.path.dirname(__file__), "changes.f32")
@@ -138,6 +140,18 @@ def _other_of_a_kind(new: ComparedStatement, old: ComparedStatement, changes: fl
 
 def _other_value(new: ComparedStatement, old: ComparedStatement) -> bool:
     return any(old.values[name] and new.values[name] - old.values[name] for name in _TYPED)
+
+
+def may_change(new: str, old: str, changes: float) -> bool:
+    """Whether a prompt that may be a task can be meant to change an older statement: it has another
+    value for it, or clearly tells of a change. Nobody changes their mind in the words of a template:
+    "rename the tab of the order page" says nothing against the same task for the cart page."""
+    if _other_value(read(new), read(old)) or _other_of_a_kind(read(new), read(old), changes):
+        return True
+    if changes < ENDINGS.tells and speaks_english(new):  # what the model of changes was fitted on
+        return False
+    a, b = words(new[:_READ]), words(old[:_READ])
+    return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio() < ENDINGS.template
 
 
 def least_share(bar: float, changes: float) -> float:

@@ -213,6 +213,10 @@ class SearchEngine:
                 found |= {index.ids[doc]: one for doc, one in pairs if not math.isnan(one)}
         return found
 
+    def knows(self, word: str) -> bool:
+        """Whether the model has this word whole; without a model, every word."""
+        return bool(getattr(self._embedder, "knows", len)(word))
+
     def signals(self, text: str, namespace: str) -> tuple[Signals, list[str]]:
         """What ranking knows before weighting, and the ids of the documents; for `bench --fit`."""
         asked = self._prepare(text, [namespace], "hybrid", None)

@@ -2,8 +2,8 @@
 
 In: any text, even a pasted file. Out: a `Query`, and its `QueryTerms`, weighted by the statistics
 of the store. Of a long prompt only the rarest words are kept. A date needs a month, since a bare
-number is rarely a year; "yesterday", "last week" and "two days ago" become spans of time as seen
-from a given moment, in the machine's time zone. Nothing here raises.
+number is rarely a year; "yesterday", "last week", "two days ago" and "since March" become spans of
+time as seen from a given moment, in the machine's time zone. Nothing here raises.
 """
 
 import re
@@ -120,16 +120,43 @@ _ANCHOR = re.compile(
 )
 
 
+_SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", re.I)
+
+
 def spans_in(text: str, now: int) -> tuple[Span, ...]:
-    """The spans that a text names in words like "last week", as seen from `now`."""
+    """The spans that a text names in words like "last week" or "since March", as seen from `now`.
+    A date alone is no span: `dates_in` finds it."""
     # Without a zone Python counts calendar days, which have 23 to 25 hours.
     here = datetime.fromtimestamp(now / 1_000_000)
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+    head = text[:20_000]
+    found = []
+    for match in _RELATIVE.finditer(head):
+        for start, end in _span(match, here, midnight):
+            found.append((start, max(end, here) if _follows_since(match) else end))
+    for match in filter(_follows_since, _PATTERN.finditer(head)):
+        date = _date(match, head)
+        began = None if date is None else _first_moment(date, here)
+        if began is not None and began < here:
+            found.append((began, here))
     return tuple(
         Span(round(start.timestamp() * 1_000_000), round(end.timestamp() * 1_000_000))
-        for match in _RELATIVE.finditer(text[:20_000])
-        for start, end in _span(match, here, midnight)
+        for start, end in found
     )
+
+
+def _follows_since(match: re.Match[str]) -> bool:
+    before = match.string[max(0, match.start() - 12) : match.start()]
+    return match[0][:5].lower() == "since" or _SINCE.search(before) is not None
+
+
+def _first_moment(date: Date, here: datetime) -> datetime | None:
+    """When a date began; without a year, the last time."""
+    try:
+        start = datetime(date.year or here.year, date.month, date.day or 1)
+        return start if date.year or start < here else start.replace(year=start.year - 1)
+    except ValueError:  # 31 February
+        return None
 
 
 def anchors_in(text: str) -> list[tuple[str, str]]:

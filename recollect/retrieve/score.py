@@ -111,15 +111,15 @@ class Signals:
         # replies to it. 0 for a document without neighbours.
         reply = 1 + weights.answer * self.replies
         (before, place_before), (after, place_after) = self.beside
-        near_words, near_both = (
+        near = [
             np.maximum(
                 np.where(before, value[place_before], 0.0) * reply,
                 np.where(after, value[place_after], 0.0),
             )
-            for value in (words, both)
-        )
-        parts["neighbour"] = near_words
-        lexical = words[at] + weights.neighbour * near_words + fixed
+            for value in ((words,) if own.cosine is None else (words, both))
+        ]
+        parts["neighbour"] = near[-1]
+        lexical = words[at] + weights.neighbour * near[0] + fixed
         lexical = lexical + weights.session * context["session"]
         total = lexical
         if own.cosine is not None:
@@ -128,8 +128,7 @@ class Signals:
             # A document without a session has no second witness: its own words, counted again as
             # a session's, would outweigh its meaning.
             parts["session"] = np.where(self.in_session, context["session"], 0.0)
-            parts["neighbour"] = near_both
-            total = both[at] + weights.neighbour * near_both + fixed
+            total = both[at] + weights.neighbour * near[-1] + fixed
             total = total + weights.session * parts["session"] + weights.alone * parts["alone"]
             total = total + weights.session_cosine * parts["session_cosine"]
         lexical, total = (np.round(one * self.prior, 9) for one in (lexical, total))

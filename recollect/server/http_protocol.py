@@ -9,6 +9,7 @@ import asyncio
 import hmac
 import logging
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import anyio.to_thread
@@ -128,11 +129,15 @@ class DoorProtocol(H11Protocol):
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn with a given number of threads, which can add a listener while it runs."""
+    """uvicorn with a given number of threads, which can add a listener while it runs. `ends` is
+    called before the listeners are closed."""
 
-    def __init__(self, config: uvicorn.Config, threads: int) -> None:
+    def __init__(
+        self, config: uvicorn.Config, threads: int, ends: Callable[[], object] = lambda: None
+    ) -> None:
         super().__init__(config)
         self._threads = threads
+        self._ends = ends
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -141,6 +146,10 @@ class HttpServer(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self._lengthen(sockets)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._ends()
+        await super().shutdown(sockets)
 
     def also_serve(self, listener: socket.socket) -> None:
         """Serve one more listener. Called from another thread."""

@@ -24,6 +24,7 @@ KEEP_ALIVE_S = 15.0
 CLIENTS = 50
 KEPT = 1000
 PREVIEW = 300
+_END = b""
 
 
 class TooManyWatchers(errors.RecollectError):
@@ -49,6 +50,12 @@ class Live:
             for watcher in self._watchers:
                 watcher.tell(line)
 
+    def close(self) -> None:
+        """End every stream, before the server stops."""
+        with self._lock:
+            for watcher in self._watchers:
+                watcher.tell(_END)
+
     async def stream(self, last_id: str | None) -> AsyncIterator[bytes]:
         """The lines for one client, from `last_id` until it disconnects."""
         import asyncio
@@ -70,7 +77,10 @@ class Live:
                 yield line
             while True:
                 try:
-                    yield await asyncio.wait_for(watcher.queue.get(), KEEP_ALIVE_S)
+                    line = await asyncio.wait_for(watcher.queue.get(), KEEP_ALIVE_S)
+                    if line == _END:
+                        return
+                    yield line
                 except TimeoutError:
                     yield b": still here\n\n"
         finally:

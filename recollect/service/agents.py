@@ -7,7 +7,7 @@ from recollect.core.errors import RecollectError
 from recollect.core.values import Moment, Value, encode
 from recollect.hosts import registry
 from recollect.hosts.context import of_this_machine
-from recollect.hosts.install import installer
+from recollect.hosts.install import installer, is_bystander
 from recollect.hosts.proof import Daemon, Proof, prove
 from recollect.service import write
 from recollect.service.runtime import ServiceRuntime
@@ -41,13 +41,14 @@ def agents(runtime: ServiceRuntime) -> tuple[AgentLine, ...]:
         except RecollectError as error:
             state = str(error)
         found = host.detect(here.home, here.env) is not None
-        if found or state == "installed" or host.name in heard:
+        connected = state == "installed" and not is_bystander(host, here)
+        if found or connected or host.name in heard:
             lines.append(
                 AgentLine(
                     name=host.name,
                     title=host.title,
                     state=state,
-                    connected=state == "installed",
+                    connected=connected,
                     found=found,
                     last_heard=heard.get(host.name),
                 )

@@ -15,7 +15,7 @@ from recollect.core.settings import Fusion
 from recollect.core.values import Moment, Record, Value
 from recollect.ingest.pipeline import RecallQuestion
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, namespaces_to_search
+from recollect.service.scope import Scope, checked_out_branch, namespaces_to_search
 from recollect.service.search import (
     QUERY_CHARS,
     FetchDepth,
@@ -137,6 +137,8 @@ def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
         event_id=None,
         limit_chars=LIMIT_CHARS if asked.token_budget is None else 4 * asked.token_budget,
         reason="resume",  # what the session received already is not repeated
+        branch=checked_out_branch(runtime, asked),
+        person=runtime.actor,
     )
     preview = _preview(runtime, question, asked)
     receipt = preview.receipt

@@ -171,9 +171,12 @@ def _detail(
 
 def grouped(detail: EntityDetail) -> list[tuple[list[str], str, list[str]]]:
     """The relations of an entity, those of one type and direction together: sources, the type in
-    words, targets."""
+    words, targets. Without those that are among its facts."""
     found: dict[tuple[str, bool], tuple[list[str], list[str]]] = {}
+    facts = {one.fact_id for one in detail.facts}
     for one in detail.relations:
+        if one.relationship.relationship_id in facts:
+            continue
         kind, is_source = (
             one.relationship.type,
             one.relationship.source_id == detail.entity.entity_id,
@@ -198,7 +201,7 @@ def neighbours(runtime: ServiceRuntime, asked: NeighboursQuery) -> Neighbourhood
         here = waiting.popleft()
         if seen[here] >= asked.depth:
             continue
-        for one in graph.edges(here):
+        for one in graph.relationships(here):
             other = one.target_id if one.source_id == here else one.source_id
             if other not in seen:
                 if len(seen) >= asked.limit:
@@ -234,7 +237,7 @@ def paths(runtime: ServiceRuntime, asked: PathsQuery) -> Paths:
         if len(edges) >= asked.depth or (found and len(edges) >= len(found[0].relationships)):
             continue
         looked += 1
-        for one in graph.edges(way[-1]):
+        for one in graph.relationships(way[-1]):
             other = one.target_id if one.source_id == way[-1] else one.source_id
             if other not in way and len(way) <= best.get(other, len(way)):
                 best[other] = len(way)

@@ -58,19 +58,20 @@ class ProjectGraph:
         return list(found.values())
 
     def relationships(self, entity_id: str) -> list[Relationship]:
-        """Of one entity in both directions: the stored ones, then what the work shows."""
+        """Of one entity in both directions: the stored ones, what the work shows, and the facts
+        that connect it with another one."""
         entity_id = self._merged.get(entity_id, entity_id)
         found: list[Relationship] = []
         if not is_from_work(entity_id):
             found += self._stored.relationships(self.namespace, entity_id)
         for work_id in (entity_id, *self._works_of.get(entity_id, ())):
             found += [one for one in self._of_work(work_id) if one.source_id != one.target_id]
-        return found
-
-    def edges(self, entity_id: str) -> list[Relationship]:
-        """The relationships of an entity, and the facts that connect it with another one."""
-        entity_id = self._merged.get(entity_id, entity_id)
-        return [*self.relationships(entity_id), *self._facts.get(entity_id, ())]
+        known = {(one.source_id, one.type, one.target_id) for one in found}
+        return found + [
+            one
+            for one in self._facts.get(entity_id, ())
+            if (one.source_id, one.type, one.target_id) not in known
+        ]
 
     def name(self, entity_id: str) -> str:
         known = self._entities.get(entity_id)
@@ -93,7 +94,9 @@ class ProjectGraph:
             edge = Relationship(
                 relationship_id=fact.fact_id, namespace=self.namespace, source_id=fact.entity_id,
                 target_id=target, type=fact.predicate[:64], confidence=fact.confidence,
-                source_type=fact.source_type, valid_from=fact.valid_from,
+                source_type=fact.source_type, source_event_ids=fact.source_event_ids,
+                valid_from=fact.valid_from, valid_until=fact.valid_until,
+                created_at=fact.created_at, updated_at=fact.updated_at,
             )  # fmt: skip
             for end in (fact.entity_id, target):
                 found.setdefault(end, []).append(edge)

@@ -7,12 +7,14 @@ of their own.
 import os
 import time
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from recollect.core.values import Moment, Name, Value
+from recollect.lifecycle.file_freshness import FreshnessChecker, changed_files
 from recollect.service.administration import ProjectLine, project_line
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import namespace_of
@@ -25,7 +27,7 @@ COMMITS = 3
 COMMANDS = 8
 SESSIONS = 20  # the newest, of which open ends are read
 OPEN_ENDS = 6
-STALE = ("drifted", "orphaned")
+DISK_S = 1.0  # how long a page waits for the project's disk
 
 
 class ProjectFilesQuery(Value, frozen=True, kw_only=True):
@@ -104,7 +106,7 @@ def page(runtime: ServiceRuntime, named: str) -> ProjectPage:
 def files(runtime: ServiceRuntime, asked: ProjectFilesQuery) -> ProjectFiles:
     namespace = namespace_of(runtime, asked.project)
     runtime.work.fill((namespace,))
-    known = _MemoriesByFile(runtime, namespace)
+    known = _MemoriesByFile(runtime.visible_store.records.files(namespace))
 
     def read(work: ProjectWork) -> list[ProjectFile]:
         people = sorted(work.by_person.items())
@@ -117,8 +119,8 @@ def files(runtime: ServiceRuntime, asked: ProjectFilesQuery) -> ProjectFiles:
                     name for name, counts in people
                     if name and number < len(counts) and counts[number]
                 ),
-                memories=sum(about := known.of(path)),
-                stale=about[1],
+                memories=known.of(path),
+                stale=0,
             )
             for number, path in enumerate(work.path)
             if path and not work.is_ignored(path)
@@ -126,26 +128,38 @@ def files(runtime: ServiceRuntime, asked: ProjectFilesQuery) -> ProjectFiles:
 
     found = runtime.work.ask(namespace, read)
     found.sort(key=lambda one: (-one.sessions, -one.memories, one.path))
-    return ProjectFiles(items=tuple(found[: asked.limit]), total=len(found))
+    shown = found[: asked.limit]
+    changed = _changed(runtime, namespace, {os.path.basename(one.path) for one in shown})
+    items = tuple(structs.replace(one, stale=changed.of(one.path)) for one in shown)
+    return ProjectFiles(items=items, total=len(found))
+
+
+def _changed(runtime: ServiceRuntime, namespace: str, names: set[str]) -> "_MemoriesByFile":
+    """Of each file of these names that changed: how many memories cite what it was before."""
+    cited = {
+        one: count
+        for one, count in runtime.visible_store.records.stale_citations(namespace)
+        if os.path.basename(one.path) in names
+    }
+    roots = FreshnessChecker.roots(runtime.store, namespace)
+    changed = changed_files(tuple(cited), roots, DISK_S)
+    return _MemoriesByFile((one.path, count) for one, count in cited.items() if one in changed)
 
 
 class _MemoriesByFile:
-    """How many memories name a file, and of how many the file changed since. Memories may name it
-    by another part of its path."""
+    """How many memories name a file. They may name it by another part of its path."""
 
-    def __init__(self, runtime: ServiceRuntime, namespace: str) -> None:
-        self._by_name: dict[str, list[tuple[str, bool, int]]] = defaultdict(list)
-        for path, freshness, count in runtime.visible_store.records.files(namespace):
-            told = (path, freshness in STALE, count)
-            self._by_name[os.path.basename(path)].append(told)
+    def __init__(self, counts: Iterable[tuple[str, int]]) -> None:
+        self._by_name: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        for path, count in counts:
+            self._by_name[os.path.basename(path)].append((path, count))
 
-    def of(self, path: str) -> tuple[int, int]:
-        """Up to date, and not."""
-        counts = [0, 0]
-        for told, stale, count in self._by_name.get(os.path.basename(path), ()):
-            if f"/{told}".endswith(f"/{path}") or f"/{path}".endswith(f"/{told}"):
-                counts[stale] += count
-        return counts[0], counts[1]
+    def of(self, path: str) -> int:
+        return sum(
+            count
+            for told, count in self._by_name.get(os.path.basename(path), ())
+            if f"/{told}".endswith(f"/{path}") or f"/{path}".endswith(f"/{told}")
+        )
 
 
 def _branches(work: ProjectWork) -> tuple[BranchLine, ...]:

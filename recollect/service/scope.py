@@ -71,6 +71,18 @@ def refuse_kept_out(runtime: ServiceRuntime, directory: str) -> None:
         raise Conflict(f"this project is kept out of memory: {why}", hint="recollect ignore list")
 
 
+def checked_out_branch(runtime: ServiceRuntime, scope: Scope) -> str:
+    """The branch in the directory that is asked about, or in that of the project; empty if there is
+    none, or if the project has several directories on different branches."""
+    path = "" if scope.namespace else scope.project_path or scope.project or ""
+    if os.path.isabs(path):
+        return runtime.namespaces.branch_in(path)
+    own = project_id(_namespace(runtime, scope, runtime.namespaces.asked_for) or "")
+    known = (one for one in runtime.store.projects.all() if own and one.project_id == own)
+    found = {runtime.namespaces.branch_in(root) for one in known for root in one.roots}
+    return found.pop() if len(found) == 1 else ""
+
+
 def all_namespaces(runtime: ServiceRuntime) -> tuple[str, ...]:
     return tuple(runtime.store.projects.namespaces())
 

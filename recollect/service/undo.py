@@ -37,7 +37,13 @@ def undo_operation(
         detail = operation.detail if isinstance(operation.detail, dict) else {}
     if operation.kind == "feedback":
         return _undo_verdict(runtime, operation, detail)
-    done = runtime.memories.undo(operation.namespace, operation.op_id, runtime.actor)
+
+    def lift(done: Operation) -> None:  # before anybody reads what came back
+        _update_tombstones(runtime, operation, [*done.created, *done.targets])
+
+    done = runtime.memories.undo(
+        operation.namespace, operation.op_id, runtime.actor, before_telling=lift
+    )
     runtime.recall().feedback.forget_known()
     restored, removed = list(done.created), set(done.targets)
     if operation.kind == "move" and "left_by" in detail:
@@ -45,7 +51,6 @@ def undo_operation(
         back = runtime.memories.undo(detail["from"], detail["left_by"], runtime.actor)
         restored += back.created
     removed -= set(restored)
-    _update_tombstones(runtime, operation, [*done.created, *done.targets])
     if operation.reason == RATED_WRONG and operation.kind == "supersede":
         feedback, (belief_id, *_) = runtime.recall().feedback, operation.targets
         feedback.give(operation.namespace, belief_id, "none", runtime.actor)

@@ -464,6 +464,7 @@ def test_a_preference_that_was_heard_is_corrected_taken_out_and_brought_back(
     page = enter(window, furnished, "beliefs?show=facts")
     listed = page.get_by_label("Preferences", exact=True)
     row = listed.get_by_role("listitem").filter(has_text="pnpm").first
+    expect(row).not_to_contain_text("_")  # keys are told in words
     row.get_by_role("button", name="Correct").click()
     page.get_by_label("What holds instead").fill("yarn")
     page.get_by_role("button", name="Save").click()

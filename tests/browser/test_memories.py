@@ -48,8 +48,40 @@ def test_filters_say_how_many_each_would_show_and_narrow_the_list(
     expect(types.get_by_role("button", name="Discoveries")).to_contain_text("1")
     page.get_by_role("group", name="Use").get_by_role("button", name="Never used").click()
     expect(rows(page)).to_have_count(2)
+    see(page, furnished, "memories?concept=otters&mode=keyword&q=otters")
+    expect(page.get_by_role("status").get_by_text("3 found")).to_be_visible()
+    kinds = page.get_by_role("group", name="Kind")
+    expect(kinds.get_by_role("button", name="Notes")).to_contain_text("3")
+    expect(kinds.get_by_role("button")).to_have_count(1)
+    expect(page.get_by_label("Project").first).to_contain_text("(3)")
     page.get_by_role("button", name="Clear filters").click()
+    page.get_by_label("Search memories").fill("")
     expect(rows(page).nth(4)).to_be_visible()
+
+
+# M12
+def test_a_range_of_days_narrows_the_list_and_is_in_the_address(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    for number in range(2):
+        add(furnished, f"Herons {number}", concepts=["herons"])
+    page = enter(window, furnished)
+    found(page, furnished, "memories?concept=herons&days=7", 2)
+    today = page.evaluate("new Date().toLocaleDateString('sv')")
+    page.get_by_label("From", exact=True).fill("2020-02-01")
+    page.get_by_label("To", exact=True).fill("2020-02-29")
+    expect(rows(page)).to_have_count(0)
+    assert "since=2020-02-01" in page.url and "until=2020-02-29" in page.url
+    assert "days" not in page.url
+    # Both days count, from their first moment to their last.
+    page.get_by_label("To", exact=True).fill(today)
+    expect(rows(page)).to_have_count(2)
+    page.get_by_label("From", exact=True).fill(today)
+    expect(page.get_by_role("status").get_by_text("2 match")).to_be_visible()
+    expect(rows(page)).to_have_count(2)
+    page.get_by_role("button", name="This week").click()
+    assert "since" not in page.url and "days=7" in page.url
+    expect(page.get_by_label("From", exact=True)).to_have_value("")
 
 
 def test_some_are_chosen_by_keys_and_forgotten_and_undone(

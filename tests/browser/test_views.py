@@ -227,6 +227,20 @@ def test_settings_show_background_work_and_export_with_progress(
     expect(page.get_by_label("Import", exact=True).get_by_text("Looking…")).to_have_count(0)
 
 
+def test_a_phone_shows_four_views_and_the_others_behind_a_button(
+    window: BrowserContext, furnished: RealDaemon
+) -> None:
+    page = enter(window, furnished)
+    page.set_viewport_size({"width": 390, "height": 844})
+    nav = page.get_by_role("navigation", name="Views")
+    expect(nav.get_by_role("link")).to_have_count(4)
+    nav.get_by_role("button", name="More").click()
+    expect(nav.get_by_role("link")).to_have_count(7)
+    nav.get_by_role("link", name="Settings").click()
+    expect(page.get_by_role("heading", name="Settings and health")).to_be_visible()
+    expect(nav.get_by_role("link")).to_have_count(4)
+
+
 def test_a_setting_is_changed_in_the_page_and_what_does_not_fit_is_said(
     window: BrowserContext, furnished: RealDaemon
 ) -> None:

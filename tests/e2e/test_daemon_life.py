@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -36,8 +37,14 @@ def test_up_status_restart_down_as_a_person_would(tmp_path: pathlib.Path) -> Non
         again = json.loads(recollect(daemon, "status", "--json").stdout)
         assert again["pid"] != status["pid"]
         assert "ready for hooks" in recollect(daemon, "logs").stdout
+        watching = socket.socket(socket.AF_UNIX)  # as an open dashboard does
+        watching.connect(str(daemon.home / "recollect.sock"))
+        watching.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert watching.recv(1 << 16)
     finally:
         down = recollect(daemon, "down")
+    watching.close()
+    assert " ERROR " not in recollect(daemon, "logs").stdout
     assert down.stdout == (
         "Recollect is down.\n"
         "The next agent session, prompt or command that needs it starts it again.\n"

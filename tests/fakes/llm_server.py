@@ -16,7 +16,9 @@ from typing import Any, Literal
 
 from tests.fakes.waiting import PATIENCE_S
 
-Kind = Literal["answer", "hang", "slow", "cut", "status", "garbage", "over-long", "wrong-types"]
+Kind = Literal[
+    "answer", "hang", "slow", "cut", "status", "garbage", "over-long", "wrong-types", "whole"
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
         if how.kind == "garbage":
             self._whole(200, b"\x00\xff<html>not what you asked for</html>", "text/html")
             return
-        if not seen.body.get("stream"):
+        if how.kind == "whole" or not seen.body.get("stream"):
             whole = _anthropic_whole if seen.anthropic else _openai_whole
             self._whole(200, json.dumps(whole(how, seen.body)).encode())
             return

@@ -26,6 +26,7 @@ from recollect.core.vector_bytes import DIMENSIONS
 from recollect.embedding.embedder import MODEL, vector_rows
 from recollect.extract.model import ModelExtractor
 from recollect.extract.model_answer import UnreadableAnswer, parse
+from recollect.extract.rules import RulesExtractor, StoreReads
 from recollect.reconcile.cluster import clusters, unit
 from recollect.reconcile.extraction_run import ExtractionOptions
 from recollect.reconcile.judge import Merge, verdict
@@ -34,7 +35,7 @@ from recollect.store.interface import Batch, Transaction
 from recollect.store.sql import transaction
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
-from tests.fakes.extraction import EachPrompt, Scripted, memory, worker
+from tests.fakes.extraction import Scripted, memory, worker
 from tests.make import arrival, record
 
 quick = settings(
@@ -88,14 +89,31 @@ def claimed(store: SqliteStore, *texts: str) -> Batch:
 
 
 @quick
-@given(answer=st.one_of(st.text(max_size=200), st.builds(memory, st.text(max_size=40))))
-def test_extracting_writes_nothing(answer: str, shared: SqliteStore) -> None:
-    batch = claimed(shared)
+@given(
+    answer=st.one_of(st.text(max_size=200), st.builds(memory, st.text(max_size=40))),
+    said=st.lists(
+        st.one_of(
+            st.text(min_size=1, max_size=80),
+            st.sampled_from(["always use pnpm here, never npm", "billing is deployed on fly.io"]),
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+)
+def test_extracting_writes_nothing(answer: str, said: list[str], shared: SqliteStore) -> None:
+    batch = claimed(shared, *said)
     before = everything(shared)
     with contextlib.suppress(ExtractionFailed):
         ModelExtractor(Scripted(answer)).extract(batch)
-    EachPrompt().extract(batch)
+    # The default, which alone has the store at hand.
+    RulesExtractor(StoreReads(shared), ManualClock()).extract(batch)
     assert everything(shared) == before
+
+
+def test_rules_find_what_the_law_above_says_is_not_written(shared: SqliteStore) -> None:
+    batch = claimed(shared, "always use pnpm here, never npm", "billing is deployed on fly.io")
+    found = RulesExtractor(StoreReads(shared), ManualClock()).extract(batch)
+    assert found.candidates and found.claims
 
 
 # --- O06 / E10 ---

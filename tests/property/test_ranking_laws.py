@@ -66,6 +66,11 @@ class Alive:
         return np.array([_vector(len(text)) for text in texts])
 
 
+class Axis(Alive):
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.eye(384, dtype=np.float32)[[0] * len(texts)]
+
+
 class Unready(Alive):
     ready = False
 
@@ -205,6 +210,26 @@ def test_rrf_follows_its_formula(lists: list[list[int]]) -> None:
     for key, value in fused.items():
         terms = [1 / (K + ranking.index(key) + 1) for ranking in lists if key in ranking]
         assert value == pytest.approx(sum(terms), abs=1e-15)
+
+
+# H07
+@pytest.mark.parametrize(("rank", "leads"), [(12, True), (13, False)])
+def test_rank_fusion_reads_each_side_to_four_times_the_limit(rank: int, leads: bool) -> None:
+    """One memory has the same rank by words and by meaning; twenty others are in one list each."""
+    axes = np.eye(384, dtype=np.float32)
+    angles = [0.07 * number for number in range(21)]
+    near = [np.float32(np.cos(a)) * axes[0] + np.float32(np.sin(a)) * axes[1] for a in angles]
+    documents = [Document(id=f"w{n}", text="retry", created=100 - n) for n in range(20)]
+    documents += [
+        Document(id=f"v{n}", text="storm", vectors=near[n if n < rank - 1 else n + 1][None])
+        for n in range(20)
+    ]
+    both = Document(id="both", text="retry", created=101 - rank, vectors=near[rank - 1][None])
+    # "both" is as new as one of the others with its words: the smaller id comes first.
+    engine = _engine([*documents, both], Axis())
+    first = engine.search("retry", ["n"], limit=3, fusion="rrf", floor=False).results[0]
+    assert (first.id == "both") is leads
+    assert first.score == pytest.approx(2 / (60 + rank) if leads else 1 / 61)
 
 
 @given(st.lists(st.integers(), unique=True, max_size=30))

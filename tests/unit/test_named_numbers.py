@@ -5,29 +5,34 @@ when somebody changes the number itself, so that the table and its reason are ch
 """
 
 from datetime import timedelta
-from typing import Any
+from inspect import signature
+from typing import Any, get_type_hints
 
 import pytest
 
-from recollect.capture import fallback, starter
+from recollect.capture import fallback, spool_writer, starter
 from recollect.cli import process
 from recollect.core import oslayer, projects, tuning, values, vector_bytes
+from recollect.core.errors import BadInput
 from recollect.core.settings import RETENTION_DAYS, Settings
 from recollect.embedding import backfill, embedder, multilingual
 from recollect.extract import breaker, condense, model, quality_gate, watcher
-from recollect.extract.rules import classify, procedures, summary
+from recollect.extract.rules import classify, extractor, procedures, summary
 from recollect.hosts import reading
 from recollect.ingest import origins
 from recollect.inject import gather, recall, render
 from recollect.lifecycle import consolidate, conversation, decay, episode_compression, retention
 from recollect.lifecycle import maintenance_loop as maintenance
+from recollect.memory import Memory
 from recollect.portable import backups
 from recollect.reconcile import contradict, dedupe, judge, neighbours
 from recollect.retrieve import engine, graph, graph_index, score
 from recollect.server import guard, live
+from recollect.server.routes.memories import MemoryIds
 from recollect.service import read, report, search, write
 from recollect.store.sql.search import MAX_TERMS
 from recollect.store.sqlite import connect
+from recollect.store.sqlite import engine as engine_of_store
 
 
 def limits(kind: Any) -> tuple[int, int]:
@@ -45,7 +50,10 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "A14": [(reading.STRING_BYTES, 512 * 1024)],
     "A20": [(origins.SAME_SESSION, timedelta(hours=4))],
     "A33": [(summary.MOST_TURNS, 50), (summary.MOST_DONE, 3)],
-    "A34": [(summary.MOST_FILES, 20), (write.CHECKPOINT_FILES, 20)],
+    "A34": [
+        (summary.MOST_FILES, 20), (write.CHECKPOINT_FILES, 20), (extractor.SNAPSHOT, 10),
+    ],
+    "A36": [(spool_writer.CAP_BYTES, 256 << 20)],
     "A28": [(classify.MOST_CONCEPTS, 5)],
     "A30": [
         ([one.seconds for one in quality_gate.WINDOWS.values()], [60, 10, 30, 120, 60, 30]),
@@ -68,6 +76,7 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "E09": [(breaker.JudgeBreaker()._limit, 3)],
     "E15": [(contradict.AGAIN, 0.05)],
     "E16": [(consolidate.LEAST, 3)],
+    "F01": [(engine_of_store.COMMIT_ROWS, 64), (engine_of_store.COMMIT_WAIT_S, 0.005)],
     "F07": [(vector_bytes.DIMENSIONS, 384), (vector_bytes.BYTES, 1536)],
     "F27": [(connect.BUSY_MS, 5000)],
     "G02": [(embedder.MAX_CHARS, 10_000)],
@@ -83,7 +92,7 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "H08": [(score.K, 60), (search.SearchQuery(query="x").k, 60)],
     "H12": [(graph_index._LONGEST, 3)],
     "H13": [(graph.SECONDS, 300.0)],
-    "H14": [(gather.SEARCHED, 10)],
+    "H14": [(graph.SHARING, 20), (gather.SEARCHED, 10)],
     "H16": [
         (graph.DEPTH, 2), (graph.FACTS, 10), (graph.RELATIONS, 10),
         (tuning.GRAPH.least_confidence, 0.3),
@@ -124,8 +133,12 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "J14": [(live.KEEP_ALIVE_S, 15.0)],
     "K01": [(search.QUERY_CHARS, 1000), (search.SearchQuery(query="x").limit, 10)],
     "L03": [(process.STOP_PATIENCE_S, 30.0)],
-    "L04": [(starter.FRESH_SECONDS, 3)],
+    "L04": [(starter.FRESH_SECONDS, 3), (starter.PAUSES[0], 10)],
     "L10": [(backups.BACKUPS_KEPT, 7)],
+    "N06": [
+        (signature(Memory.get_smart_context).parameters["token_budget"].default, 2000),
+        (signature(Memory.compact_conversation).parameters["token_budget"].default, 2000),
+    ],
     "N01": [(report.HOTSPOTS, 15)],
     "Q02": [(Settings.start_tokens, 400), (Settings.prompt_tokens, 150)],
     "Q11": [(render.PROFILE_TOKENS, 60)],
@@ -136,3 +149,30 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
 def test_a_number_is_what_the_table_says(line: str) -> None:
     for number, told in NUMBERS[line]:
         assert number == told, line
+
+
+MEMORY = "mr_01J00000000000000000000000"
+# The line, the field of a request or a row, what it takes, and what is one too many or too few.
+LIMITS: list[tuple[str, type, str, Any, Any]] = [
+    ("A34", values.Checkpoint, "files", ["a"] * 20, ["a"] * 21),
+    ("B18", MemoryIds, "ids", [MEMORY] * 100, [MEMORY] * 101),
+    ("B18", MemoryIds, "ids", [MEMORY], []),
+    ("B18", write.NewObservation, "content", "x" * 100_000, "x" * 100_001),
+    ("B18", write.NewNote, "text", "x" * 100_000, "x" * 100_001),
+    ("D20", values.Record, "importance", 10, 11),
+    ("D20", values.Entity, "importance", 10, 11),
+    ("J02", read.EventsQuery, "limit", 200, 201),
+    ("K01", search.SearchQuery, "limit", 100, 101),
+    ("K01", search.SearchQuery, "limit", 1, 0),
+    ("K01", search.SearchQuery, "query", "x" * 1000, "x" * 1001),
+]
+
+
+@pytest.mark.parametrize(("line", "request_type", "name", "within", "beyond"), LIMITS)
+def test_a_field_takes_its_limit_and_refuses_one_more(
+    line: str, request_type: type, name: str, within: Any, beyond: Any
+) -> None:
+    field = get_type_hints(request_type, include_extras=True)[name]
+    values.convert(field, within)
+    with pytest.raises(BadInput):
+        values.convert(field, beyond)

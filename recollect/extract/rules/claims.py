@@ -114,20 +114,17 @@ def _facts_of_sentence(sentence: str, turn: Turn, event_id: str) -> Iterator[Cla
 
 def _wish(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
     """A lasting preference that is stated outright, but not as a rule."""
-    if not may_be_held(sentence):
-        return
-    for category, key, pattern in predicates.WISHES:
-        if pattern.search(sentence):
-            yield PreferenceClaim(
-                category=category,
-                key=key,
-                value=cut(sentence, 400),
-                at=turn.at,
-                source_type="corrected" if _CORRECTS.search(sentence) else "stated",
-                everywhere=category == PROFILE,
-                event_ids=(event_id,),
-            )
-            return
+    if may_be_held(sentence) and (wish := predicates.wish(sentence)):
+        category, key = wish
+        yield PreferenceClaim(
+            category=category,
+            key=key,
+            value=cut(sentence, 400),
+            at=turn.at,
+            source_type="corrected" if _CORRECTS.search(sentence) else "stated",
+            everywhere=category == PROFILE,
+            event_ids=(event_id,),
+        )
 
 
 def _facts_of_command(call: ToolCall, project: str, turn: Turn) -> Iterator[Claim]:

@@ -40,6 +40,10 @@ _BRINGS = re.compile(
     re.IGNORECASE,
 )
 _FROM_TO = re.compile(r"\bfrom (\S{0,60}\d\w{0,40}) to (\S{0,60}\w)", re.IGNORECASE)
+_REMOVED = re.compile(
+    r"(?:i |we |also |now )*(?:have )?(?:removed|deleted|dropped) (?:the |an? )?([^.,;:(]{8,80})",
+    re.I,
+)
 _FILE = re.compile(r"(?<![\w-])[\w-]++\.[A-Za-z]\w{0,8}\b")
 
 
@@ -91,6 +95,7 @@ class LaterEdits:
         whole: dict[str, frozenset[str]] = {}
         self._told = [code_names(" ".join(texts)) for texts in said]
         self._said = [[text for text in texts if _FROM_TO.search(text)] for texts in said]
+        self._removed = [[_REMOVED.match(text) for text in texts] for texts in said]
         self._turns = [_edits(turn, whole) for turn in turns]
 
     def undone(self, at: int) -> int | None:
@@ -120,13 +125,18 @@ class LaterEdits:
                 return number
         return None
 
-    def followed(self, at: int, answer: str) -> bool:
-        """Whether one of the next turns edited what an answer is about."""
+    def followed(self, at: int, answer: str) -> int | None:
+        """The first of the next turns that edited what an answer is about."""
         named, files = code_names(answer), {base(name) for name in _FILE.findall(answer)}
-        return any(
-            not files.isdisjoint(one.files)
-            or len(named & one.names_edited) >= NOTE_MAKING.names_edited
-            for one in self._turns[at + 1 : at + 1 + NOTE_MAKING.followed_up]
+        soon = self._turns[at + 1 : at + 1 + NOTE_MAKING.followed_up]
+        return next(
+            (
+                number
+                for number, one in enumerate(soon, at + 1)
+                if not files.isdisjoint(one.files)
+                or len(named & one.names_edited) >= NOTE_MAKING.names_edited
+            ),
+            None,
         )
 
     def outdated(self, at: int, text: str) -> int | None:
@@ -144,6 +154,9 @@ class LaterEdits:
             if one.deleted & files or any(self._is_gone(name, at, number) for name in named):
                 return number
             if any(_replaces(new, text) for new in self._said[number]):
+                return number
+            removed = (gone[1] for gone in self._removed[number] if gone)
+            if one.wrote and not does and any(_names(thing, text) for thing in removed):
                 return number
             if edits.wrote:
                 if not does and named & one.names_removed & self._told[number]:
@@ -192,6 +205,12 @@ def _replaces(new: str, text: str) -> bool:
     if found is None or found[1].lower() not in words or found[2].lower() in words:
         return False
     return len(words & set(content_words(new))) >= 3
+
+
+def _names(thing: str, text: str) -> bool:
+    """Whether a text is about a thing: it has nearly all of its words."""
+    words = set(content_words(thing))
+    return len(words) >= 3 and len(words & set(content_words(text))) >= 0.75 * len(words)
 
 
 def _takes_back(line: str, files: Iterable[str]) -> bool:

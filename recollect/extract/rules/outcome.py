@@ -18,11 +18,12 @@ from recollect.extract.rules.commands import steps
 from recollect.extract.rules.prose import (
     Sentence,
     capitalised,
+    placed_sentences,
     plain,
     with_short_paths,
 )
 from recollect.extract.rules.repairs import RepairedCommand, names_rule, repair_text, repair_title
-from recollect.extract.rules.sentence_ranker import ON_THE_WAY, RankedSentence
+from recollect.extract.rules.sentence_ranker import BEFORE, RankedSentence
 from recollect.extract.rules.titles import (
     LEAD,
     answer_heading,
@@ -40,8 +41,7 @@ from recollect.extract.rules.turns import Turn
 from recollect.extract.rules.user_words import ASKED, SAID, remarks, request
 from recollect.extract.rules.written_down import Message, plan_heading, plan_reasons, written_down
 
-_BEFORE = "Before: "
-ASIDES = (ASKED, SAID, ON_THE_WAY)  # before lines that are not of the answer
+ASIDES = (ASKED, SAID, BEFORE)  # before lines that are not of the answer
 # What may be or could be done: offered, not done.
 _HYPOTHETICAL = re.compile(
     r"\b(?:would|could|might|should|may|try|probably|likely)\b", re.IGNORECASE
@@ -105,7 +105,7 @@ def outcome(
     words = remarks(turn, told)
     kept = [one for one in said if one.keep >= NOTE_MAKING.keep]
     main = [one for one in said if not one.aside]
-    if kept and sum(len(one.text) for one in main) <= NOTE_MAKING.short_answer:
+    if kept and len(plain(turn.answered)) <= NOTE_MAKING.short_answer:
         kept = main  # the ranking learned from long answers; a short one says cause and fix
     best = max((one.keep for one in kept), default=0.0)
     details = _details(said)
@@ -135,7 +135,8 @@ def outcome(
             turn, "tool_use", "command", subject, told_of, (), (), author="assistant", more=more
         )
     sure = [one for one in kept if not _is_offered(one.sentence)]
-    if written:  # a trial: what was made for it is not kept
+    ran = any(call.tool_class in ("command", "delegation") for call in turn.calls)
+    if written or not ran:  # made for a trial, or planned
         sure = [one for one in sure if not patterns.DONE_FIRST.match(one.text)]
     # What was mended soon after is not told in every detail.
     more = [one for one in (kept if followed else more) if not _is_offered(one.sentence)]
@@ -271,8 +272,9 @@ def _finding(
         return None
     sure = [one for one in kept if one.keep >= min(needed, NOTE_MAKING.sure)]
     asked = request(turn)
-    title = best_title(sure, turn.project)
-    title = title or (as_title(asked, turn.project) if _is_question(asked) else "")
+    question = as_title(asked, turn.project) if _is_question(asked) else ""
+    title = best_title([one for one in sure if not one.sentence.listed], turn.project)
+    title = title or question or best_title(sure, turn.project)
     title = title or title_of_part(sure, turn.project)
     if not title or not names(" ".join(one.text for one in kept)):
         return None
@@ -321,11 +323,16 @@ def _outcome(
     details = {one.text for one in more}
     first = [one for one in kept if one.text not in details]
     chosen = {one.text: one.sentence for one in (*first, *more)}
+    leads = {one.lead for one in (*placed_sentences(turn.answered), *chosen.values())}
     found = [one for one in chosen.values() if same not in normalised(one.text)]
-    found = [one for one in found if not leads_in(one.text)]
+    found = [one for one in found if not leads_in(one.text) and one.text not in leads]
     best = {one.text for one in kept}
-    told = list(zip(_headed(found, title), (one.text in best for one in found), strict=True))
-    early = [_BEFORE + capitalised(LEAD.sub("", one.text)) for one in before[: NOTE_MAKING.before]]
+    # Items of a list stand in the body only with the first of them, which has what leads to them.
+    first_items = {one.lead: one.text for one in reversed(found)}
+    good = [one.text in best and (not one.lead or first_items[one.lead] in best) for one in found]
+    told = list(zip(_headed(found, title), good, strict=True))
+    early = [LEAD.sub("", one.text).rstrip(":") for one in before if not _leads(one.text)]
+    early = [BEFORE + capitalised(text) for text in early[: NOTE_MAKING.before]]
     told += [*((one, True) for one in early), *((one, False) for one in words)]
     news = _news([asked], title, NOTE_MAKING.request_news)
     wanted = [ASKED + one for one in news if len(content_words(one)) >= 3]
@@ -376,15 +383,28 @@ def more_detail(came: TurnOutcome, texts: Sequence[str]) -> TurnOutcome:
     return replace(came, detail=_lines(came.detail, new)) if new else came
 
 
+def _leads(text: str) -> bool:
+    return leads_in(text) or (text.endswith(":") and text.lower().startswith("here"))
+
+
 def _headed(found: Sequence[Sentence], title: str) -> list[str]:
-    """The texts of sentences. The first item of a list has the heading that it needs to be
-    understood: "Removed: the cache"."""
+    """The texts of sentences. The first item of a list has what leads to it or the heading, which
+    it needs to be understood: "Removed: the cache"."""
     texts: list[str] = []
-    above = title
+    above, led, same = title, "", normalised(title)[:60]
     for one in found:
         shown = one.listed and one.heading not in ("", above) and heads(one.heading, title)
-        texts.append(f"{one.heading}: {one.text}" if shown else one.text)
-        above = one.heading if one.listed else above
+        text = one.text.rstrip(":") if one.text.endswith(":") else one.text  # code came after it
+        if (
+            one.lead not in ("", led)
+            and not leads_in(one.lead)
+            and same not in normalised(one.lead)
+        ):
+            text = f"{one.lead} {text}"
+        elif shown:
+            text = f"{one.heading}: {text}"
+        texts.append(text)
+        above, led = (one.heading if one.listed else above), one.lead
     return texts
 
 
@@ -395,8 +415,8 @@ def _news(
     found: list[str] = []
     known = [frozenset(content_words(one)) for one in (title, *also)]
     for text in texts:
-        aside = text.startswith(ON_THE_WAY)
-        words = frozenset(content_words(text.removeprefix(ON_THE_WAY)))
+        aside = text.startswith(BEFORE)
+        words = frozenset(content_words(text.removeprefix(BEFORE)))
         enough = len(words) * (NOTE_MAKING.said_again if aside else share)
         if words and any(len(words & one) >= enough for one in known):
             continue

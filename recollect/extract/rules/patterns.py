@@ -332,7 +332,7 @@ CHORE_ANSWER = _any(
 # Commands that only look, tidy or move commits: no step of a procedure and no work.
 LOOKING = re.compile(
     r"^(?:ls|cat|head|tail|grep|rg|find|wc|pwd|echo|which|cd|true|sleep|file|stat|tree|less|jq|sed -n|"
-    r"git (?:status|log|diff|show|branch|blame|rev-parse|fetch|stash list|remote|ls-files|merge-base)|"
+    r"git (?:-C \S+ )?(?:status|log|diff|show|branch|blame|rev-parse|fetch|stash list|remote|ls-files|merge-base)|"
     r"gh (?:pr (?:view|diff|list|checks)|run (?:view|list)|issue (?:view|list)|api)|ps|env|export|"
     r"curl|nc|du|df|type|date|mkdir|touch|test|\[)\b",
 )
@@ -367,7 +367,7 @@ STILL_OPEN = _any(
     r"\bstill (?:needs?|missing|fail(?:s|ing)?|to be|has to|have to|open|unclear|to do|broken|requires?)\b",
     r"\b(?:remains? (?:to|open|unfixed|unresolved)|remaining (?:work|issues?|problems?|failures?|gaps?)|left to do|left open)\b",
     r"\bpre-?existing (?:\w+ )?(?:issue|bug|failure|problem|error)|\bknown (?:issue|limitation|gap)s?\b",
-    r"\b(?:out of scope|deferred (?:to|until)|(?:in|as) a (?:separate|follow-?up|later) |future work|follow-?ups? (?:needed|is|are|work))\b",
+    r"\b(?:out of scope|deferred (?:to|until)|(?:in|as) a (?:separate|follow-?up|later) (?:pr|pull|change|commit|issue|ticket|branch|step|session)\b|future work|follow-?ups? (?:needed|is|are|work))\b",
     r"\b(?:not (?:covered|tested|implemented|handled|supported|addressed|fixed) (?:yet|by|here|so far)|unresolved)\b",
     r"\b(?:you(?:'ll| will)? (?:still )?need to|needs? to be (?:done|fixed|updated|added|tested|addressed|merged|pushed))\b",
 )

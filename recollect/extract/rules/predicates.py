@@ -112,6 +112,12 @@ WISHES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("tools", "editor", _sentence(r"\bmy editor is\b|\bi (?:now )?(?:use|prefer|switched to|moved to) (?:vs ?code|zed|neovim|nvim|vim|emacs|helix|sublime|intellij|pycharm|webstorm|cursor)\b")),
 )  # fmt: skip
 
+
+def wish(sentence: str) -> tuple[str, str] | None:
+    """Category and key of the lasting preference that a sentence states outright."""
+    return next((one[:2] for one in WISHES if one[2].search(sentence)), None)
+
+
 # Preferences: the family that two rivals belong to gives the preference its key.
 FAMILIES: tuple[tuple[str, str, frozenset[str]], ...] = (
     ("tools", "package_manager", word_set("npm pnpm yarn bun pip uv poetry conda pipenv")),

@@ -66,6 +66,7 @@ class Sentence:
     listed: bool  # an item of a list, or a part of one
     is_heading: bool
     opens: bool  # the first of its line
+    lead: str = ""  # what leads to the list that it is an item of: "It now has:"
 
 
 def plain(text: str) -> str:
@@ -100,7 +101,7 @@ def sentences(text: str) -> tuple[str, ...]:
 def placed_sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text, each with where it stands."""
     found: list[Sentence] = []
-    heading = ""
+    heading = lead = ""
     for line in _prose(text):
         bare = _bare(line)
         heads = _HEADING.match(line) is not None
@@ -109,7 +110,9 @@ def placed_sentences(text: str) -> tuple[Sentence, ...]:
             heading = plain(bare).rstrip(" :")
         for number, part in enumerate(_split(bare)):
             if one := plain(part):
-                found.append(Sentence(one, heading, listed, heads, not number))
+                lead = lead if listed else ""
+                found.append(Sentence(one, heading, listed, heads, not number, lead))
+                lead = one if one.endswith(":") and not heads else lead
     return tuple(found)
 
 

@@ -27,7 +27,7 @@ from recollect.extract.rules.turns import Turn
 Meaning = tuple[float, float, float, float]
 Meanings = Callable[[Sequence[str]], Sequence[Meaning]]
 
-ON_THE_WAY = "Found on the way: "
+BEFORE = "Found before the change: "
 FEATURES = 40
 _FULL = 5  # words
 _WEIGHTS = os.path.join(os.path.dirname(__file__), "sentence_weights.f32")
@@ -52,13 +52,38 @@ _SEES = re.compile(
     r"(?: now)?|you(?:'re| are) (?:absolutely )?right|so|ah|right|yes)\s*[,.!:—–-]+\s*|\Aso\s+",
     re.IGNORECASE,
 )
-# Thinking aloud, not a finding.
+# Thinking aloud, or what is to be done, not a finding.
+_PLANS = re.compile(
+    r"\b(?:let me|let's|i(?:'ll| need| should)|we (?:need|should)|the plan|for now|"
+    r"(?:change|fix) needed)\b|"
+    r"^(?:\w+ \d+: )?(?:first|then|add|change|update|remove|go to|make|use|move)\b",
+    re.IGNORECASE,
+)
 _LOOKS = re.compile(
     r"(?:the (?:output|error|test output)|looking at|based on|but|however|and|wait|good|great|ok|"
     r"hmm|expected|interesting|now|need to|also)\b",
     re.IGNORECASE,
 )
 _TO_YOU = re.compile(r"\byour?\b", re.IGNORECASE)
+# Asks the user what to do; what comes after it is what would be done.
+_ASKS_USER = re.compile(
+    r"(?:(?:would|do|should|shall|want|may|can)\b.*\b(?:you|me|i|we)\b|"
+    r"(?:which|what|how) .{0,40}\b(?:would|do|should) (?:you|i|we)\b).*\?$",
+    re.IGNORECASE,
+)
+_LEADS_TO_OFFERS = re.compile(
+    r"\b(?:options?|alternatives?|approach(?:es)?|suggest\w*|recommend\w*|ideas?|could|should|would|"
+    r"might|(?:can|to) either)\b|'d\b",
+    re.IGNORECASE,
+)
+_OFFERS_HEADING = re.compile(
+    r"(?:\w+ )?(?:options|alternatives|suggestions|recommendations|next steps)$", re.IGNORECASE
+)
+_OFFERED = re.compile(
+    r"(?:option|approach|alternative|variant) \w\b|(?:fix )?suggestion\b|suggested\b|"
+    r"recommend(?:ed|ation)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -97,11 +122,27 @@ def _ranked(turn: Turn, found: Sequence[Sentence], meanings: Meanings) -> list[R
             _odds(weights[0], rows[at]) + own[0] + heading[1],
             _odds(weights[1], rows[at]) + own[2] + heading[3],
         )
+    stated = zip(found, alone, _offered(found), strict=True)
     return [
         RankedSentence(one, _chance(keep), _chance(title))
-        for one, (keep, title) in zip(found, alone, strict=True)
-        if not one.text.endswith("?") and not narrates(one.text)
+        for one, (keep, title), offered in stated
+        if not offered and not one.text.endswith("?") and not narrates(one.text)
     ]
+
+
+def _offered(found: Sequence[Sentence]) -> list[bool]:
+    """Which sentences tell what could be done: those after a question to the user, the items of a
+    list of options, and what is called one."""
+    asked = listed = False
+    offered = []
+    for one in found:
+        asked = asked or _ASKS_USER.match(one.text) is not None
+        if not one.listed:
+            listed = one.text.endswith(":") and _LEADS_TO_OFFERS.search(one.text) is not None
+        named = _OFFERED.match(one.text) or _OFFERS_HEADING.match(one.heading)
+        done = patterns.DONE_FIRST.match(one.text)
+        offered.append(not done and (asked or listed or named is not None))
+    return offered
 
 
 def _told_at_the_end(turn: Turn) -> Sequence[Sentence]:
@@ -113,7 +154,8 @@ def _told_at_the_end(turn: Turn) -> Sequence[Sentence]:
         return last
     earlier = turn.answers[-NOTE_MAKING.answers_back : -1]
     before = [one for _, text in earlier for one in placed_sentences(text)]
-    telling = (_WAS_CAUSE.search, patterns.DONE_FIRST.match)  # "the cause is" may be a guess
+    # "The cause is" may be a guess, and "Added" a plan.
+    telling = [_WAS_CAUSE.search, *([patterns.DONE_FIRST.match] if turn.written() else [])]
     return [*(one for one in before if any(tells(one.text) for tells in telling)), *last]
 
 
@@ -138,9 +180,11 @@ def _best_on_the_way(found: Sequence[RankedSentence]) -> list[Sentence]:
     for one in found:
         text = _SEES.sub("", one.text)
         leans = _SPEAKS.match(text) or patterns.LEANS.match(text) or patterns.UNSURE.search(text)
-        leans = leans or _LOOKS.match(text)
+        leans = leans or _LOOKS.match(text) or _PLANS.search(text)
         if one.keep >= NOTE_MAKING.sure and names(text) and not leans and not text.endswith(":"):
-            marked = replace(one.sentence, text=ON_THE_WAY + capitalised(text), heading="")
+            does = patterns.DONE_FIRST.match(text.rpartition("— ")[2])
+            text = text if does else BEFORE + capitalised(text)
+            marked = replace(one.sentence, text=text, heading="", lead="")
             told.append((one.keep, marked))
     least = sorted((keep for keep, _ in told), reverse=True)[: NOTE_MAKING.on_the_way]
     return [one for keep, one in told if keep >= least[-1]]
@@ -210,6 +254,11 @@ def features(turn: Turn, found: Sequence[Sentence]) -> list[list[float]]:
         rows.append([float(number) for number in row])
         before += length >= _FULL
     return rows
+
+
+def asks_user(answer: str) -> bool:
+    """Whether an answer asks the user what to do."""
+    return any(_ASKS_USER.match(one.text) for one in placed_sentences(answer))
 
 
 def narrates(text: str) -> bool:

@@ -5,7 +5,7 @@ back, replaced or made untrue later.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ from recollect.extract.rules.outcome import (
 )
 from recollect.extract.rules.prose import Sentence, sentences
 from recollect.extract.rules.repairs import RepairedCommand, find_repairs
-from recollect.extract.rules.sentence_ranker import Meanings, RankedSentence, ranked
+from recollect.extract.rules.sentence_ranker import Meanings, RankedSentence, asks_user, ranked
 from recollect.extract.rules.statements import statements_of
 from recollect.extract.rules.summary import TurnResult
 from recollect.extract.rules.titles import OFFERS
@@ -42,6 +42,11 @@ _CONCEDES = re.compile(
 # Headings under which stands what is to be mended.
 _WRONG = re.compile(
     r"\b(?:bugs?|problems?|issues?|root causes?|fix(?:es)?|errors?)\b", re.IGNORECASE
+)
+_DEFECT = re.compile(
+    r"\b(?:missing|lacks?|fail(?:s|ed|ing)?|bugs?|wrong\w*|incorrect\w*|broken|gaps?|unused|redundant\w*|"
+    r"duplicat\w+|never|always|issues?|problems?)\b|(?:^|: )no\b|n't\b",
+    re.IGNORECASE,
 )
 _ACCEPTS = re.compile(
     r"(?:yes|yeah|yep|yup|sure|ok(?:ay)?|do (?:it|that|so|both)|go ahead|please do|sounds good)\b",
@@ -88,6 +93,7 @@ def turn_results(turns: Sequence[Turn], meanings: Meanings) -> list[TurnResult]:
     passes."""
     told: list[TurnResult] = []
     broken: dict[str, ToolCall] = {}
+    repairs = [find_repairs(turn, broken) for turn in turns]
     answer_before = ""
     all_said = [tuple(ranked(turn, meanings)) for turn in turns]
     edits = LaterEdits(turns, [[one.text for one in part] for part in all_said])
@@ -96,21 +102,20 @@ def turn_results(turns: Sequence[Turn], meanings: Meanings) -> list[TurnResult]:
     for at, by in enumerate(undone):
         if by is not None:
             headings[by] = headings.get(by) or plan_heading(turns[at]) or headings.get(at, "")
-    said, before = _still_true(turns, edits, all_said)
+    said, before = _still_true(turns, edits, all_said, _mended_checks(turns, repairs))
     messages, told_by = _messages(turns)
     for at, turn in enumerate(turns):
-        repairs: list[RepairedCommand] = find_repairs(turn, broken)
         stated = tuple(statements_of(turn, answer_before))
         held = [one for one in stated if one.state == "current"]  # what is proposed is not told
         came = outcome(
             turn,
-            repairs,
+            repairs[at],
             said[at],
             stated=[sentence for one in held for sentence in one.said],
             messages=[_still_written(one, edits, at) for one in messages[at]],
             before=before[at],
             heading=headings.get(at, ""),
-            followed=edits.followed(at, turn.answered),
+            followed=edits.followed(at, turn.answered) is not None,
         )
         gone = undone[at] is not None or taken_back(turn, turns[at + 1 :])
         gone = gone or _misled(turns, undone, at)
@@ -120,8 +125,23 @@ def turn_results(turns: Sequence[Turn], meanings: Meanings) -> list[TurnResult]:
     return _with_words(_without_replaced(told), told_by)
 
 
+def _mended_checks(
+    turns: Sequence[Turn], repairs: Sequence[Sequence[RepairedCommand]]
+) -> dict[int, int]:
+    """Turns that left a command failing, each with the later turn in which it passes again."""
+    turn_of = {call.event_id: at for at, turn in enumerate(turns) for call in turn.calls}
+    found: dict[int, int] = {}
+    for at, part in enumerate(repairs):
+        failed = (turn_of[one.event_ids[0]] for one in part)
+        found |= {number: at for number in failed if number < at}
+    return found
+
+
 def _still_true(
-    turns: Sequence[Turn], edits: LaterEdits, said: Sequence[Sentences]
+    turns: Sequence[Turn],
+    edits: LaterEdits,
+    said: Sequence[Sentences],
+    mended: Mapping[int, int],
 ) -> tuple[list[list[RankedSentence]], list[list[RankedSentence]]]:
     """The sentences of each turn that later edits left true; and for each turn what was found
     before it and is no longer so because of it."""
@@ -133,13 +153,16 @@ def _still_true(
     for at, part in enumerate(said):
         following = turns[at + 1] if at + 1 < len(turns) else None
         gone = None if turns[at].written() else edits.shown_code_edited(at, turns[at].answered)
-        taken = _accepted(turns, at)
+        # The turn that ended what this one says is missing or wrong.
+        next_work = at + 1 if _accepted(turns, at) else mended.get(at)
+        if next_work is None and not turns[at].written():
+            next_work = edits.followed(at, turns[at].answered)
         ended = [
             (
                 one,
                 edits.outdated(at, one.text)
                 or _followed_up(turns, at, one.sentence)
-                or (at + 1 if taken and LACKS.search(one.text) else gone),
+                or (next_work if next_work and _DEFECT.search(one.text) else gone),
             )
             for one in part
             if not _taken_up(following, edited[at], one)
@@ -171,11 +194,12 @@ def _taken_up(following: Turn | None, edited: AbstractSet[str], one: RankedSente
 
 
 def _accepted(turns: Sequence[Turn], at: int) -> bool:
-    """Whether an answer that changed nothing offers something, which the next turn then does."""
-    if turns[at].written() or at + 1 == len(turns) or not turns[at + 1].works():
+    """Whether an answer asks what to do, and the next turn does what the user says in a word."""
+    if at + 1 == len(turns) or not turns[at + 1].works():
         return False
-    asks = turns[at].answered.rstrip().endswith("?")
-    return asks and _ACCEPTS.match(turns[at + 1].asked.strip()) is not None
+    asked = turns[at + 1].asked.strip()
+    chosen = len(asked) <= NOTE_MAKING.choice_chars and not asked.endswith("?")
+    return asks_user(turns[at].answered) and (chosen or _ACCEPTS.match(asked) is not None)
 
 
 def _misled(turns: Sequence[Turn], undone: Sequence[int | None], at: int) -> bool:

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from recollect.core.kinds import KnowledgeType
+from recollect.core.kinds import PROFILE, KnowledgeType
 from recollect.core.tuning import STATEMENTS
 from recollect.core.values import Author, SourceType
 from recollect.extract.normalised_text import content_words, names
-from recollect.extract.rules import patterns, vetoes
+from recollect.extract.rules import patterns, predicates, vetoes
 from recollect.extract.rules.belief_terms import terms
 from recollect.extract.rules.cues import Cue, StatementKind, cue
 from recollect.extract.rules.prose import capitalised, cut, options, placed_sentences, sentences
@@ -176,10 +176,17 @@ def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> li
         said = (sentence, after) if joined else (sentence,)
         rest = own[index + len(said)] if index + len(said) < len(own) else ""
         found.append(_statement(turn, event_id, reading, said, rest, answer_before))
+    found = [replace(one, state="current") if _is_wish(one) else one for one in found]
     clear = all(vetoes.effects(one).keys() <= {"everywhere", "passing"} for one in own)
     if len(text) <= _TITLE_CHARS and clear and found and all(map(_may_be_more, found)):
         return [_whole(found, own)]
     return found
+
+
+def _is_wish(one: BeliefStatement) -> bool:
+    """Whether it is a preference of a known kind: such a sentence is told, so it must be held."""
+    wish = predicates.wish(one.said[0]) if len(one.said) == 1 else None
+    return wish is not None and wish[0] != PROFILE and may_be_held(one.said[0])
 
 
 def _may_be_more(one: BeliefStatement) -> bool:
@@ -275,9 +282,16 @@ def _readings(own: Sequence[str], *, quoted: bool) -> list[_Reading | None]:
             found[at - 1] = None
         elif at and vetoes.HESITATES.match(own[at]):
             found[at - 1] = _proposed(found[at - 1])
-    if quoted or any("nothing" in effect for effect in effects):
+    if quoted or any(map(_unsettles, own, effects)):
         return [_proposed(one) for one in found]  # who quotes may mean the rest of it less
     return found
+
+
+def _unsettles(sentence: str, effects: dict[vetoes.Effect, str]) -> bool:
+    """Whether it makes the other sentences of its prompt unsure. "You keep writing npm" does not:
+    it says why the rest is said."""
+    blames = vetoes.BLAMES.search(sentence)
+    return "nothing" in effects and not (blames and effects["nothing"] == blames[0])
 
 
 def _goes_on(sentence: str, effects: dict[vetoes.Effect, str]) -> bool:

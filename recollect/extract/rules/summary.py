@@ -18,7 +18,7 @@ from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore
 from recollect.extract.rules.prose import cut, lines, sentences, shortened
 from recollect.extract.rules.sentence_ranker import RankedSentence
 from recollect.extract.rules.statements import BeliefStatement
-from recollect.extract.rules.titles import as_title
+from recollect.extract.rules.titles import POINTS_BACK, as_title, order
 from recollect.extract.rules.turns import Turn
 from recollect.extract.rules.user_words import request
 from recollect.extract.rules.written_down import plan_heading
@@ -39,8 +39,6 @@ _ERROR_CHARS = 80
 _COMMAND_CHARS = 48
 _TURNS_BACK = 5
 _LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?\b| ?\(lines? [\d, -]+\)")
-# Done to something that only the sentence before names.
-_POINTS_BACK = re.compile(r"\w+ (?:\(|(?:\w+ )?(?:it|this|that|them|these|those)\b)", re.I)
 _OFFERS = re.compile(patterns.OFFER.pattern + r"|^(?:or|and|so|but)\b", re.I)
 _OFFER_OF = re.compile(
     r"(?:would you like|do you want|want) me to (\S{1,60}+ [^?]{8,300}+)\?$|"
@@ -48,6 +46,7 @@ _OFFER_OF = re.compile(
     re.I,
 )
 _COMMIT = re.compile(r"\bcommit\b[^?.]{0,60}\?\s*$", re.IGNORECASE)
+_IS_NOW = re.compile(r"\w+(?:\([\w ]+\))?: |.*\b(?:now|no longer)\b", re.I)
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
 _BUILDS = re.compile(r"\b(?:build|compile)\b")
 _TOOK = re.compile(r" ?\(\d+(?:\.\d+)?m?s\)")
@@ -161,7 +160,8 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
     subjects = [one for result in reversed(told) for one in reversed(_commits(result))]
     headings = [one for result in reversed(told) if (one := _plan_heading(result))]
     notes, found = _notes(told, _done_in), _notes(told, _found_in)
-    named = _first(subjects, headings, notes, found, _edited(told))
+    long = [title for one in reversed(told) if _stands_alone(title := _title(one))]
+    named = _first(subjects, headings, notes, found, long, _orders(told), _edited(told))
     if not named:
         return None
     done = _once([named, *subjects, *notes])[1:]
@@ -176,7 +176,7 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
         all_done=tuple(_once([*subjects, *notes])),
-        left=tuple(_items(_left_open(told)))[:MOST_LEFT],
+        left=tuple(_left_open(told))[:MOST_LEFT],
     )
 
 
@@ -191,11 +191,11 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
         asks = asks or any(call.refused for call in one.turn.calls)
         asks = one.request != "" if one is told[-1] else asks
         if asks and not one.turn.answers and not _covered(one.request, later, 0.75):
-            found.append(f"not answered: {one.request}")
+            found += _items([f"not answered: {one.request}"])
     for one in told[: -_TURNS_BACK - 1 : -1]:
         if not since:
             offers = map(_OFFER_OF.match, sentences(one.turn.answered))
-            found += [f"offered: {offer[1] or offer[2]}" for offer in offers if offer]
+            found += _items(f"offered: {offer[1] or offer[2]}" for offer in offers if offer)
         for said in one.said:
             text = said.text
             if said.aside or said.sentence.is_heading or len(content_words(text)) < 4:
@@ -203,7 +203,9 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
             if patterns.STILL_OPEN.search(text):
                 other = (patterns.LEANS, _OFFERS, patterns.DONE_FIRST, patterns.UNSURE)
                 if not any(one.search(text) for one in other) and not _covered(text, since):
-                    found.append(text)
+                    found += [
+                        short for short in _items([text]) if patterns.STILL_OPEN.search(short)
+                    ]
         since += [one.request, _title(one), *_commits(one)]
     return _once(found)
 
@@ -263,7 +265,10 @@ def _done_in(one: TurnResult, came: TurnOutcome) -> Iterable[str]:
     best = sorted(one.said, key=lambda said: said.keep * said.title, reverse=True)
     said = [other.text for other in best if patterns.DONE_FIRST.match(other.text)]
     tells = patterns.ORDER.match(came.title) or not _reported(one, came)
-    return [came.title, *said] if came.type == "tool_use" and tells else said
+    if came.type != "tool_use" or not tells:
+        return said
+    does = any(form.match(came.title) for form in (patterns.ORDER, patterns.DONE_FIRST, _IS_NOW))
+    return [came.title, *said] if does or _commits(one) else [*said, came.title]
 
 
 def _found_in(one: TurnResult, came: TurnOutcome) -> Iterable[str]:
@@ -283,10 +288,16 @@ def _stands_alone(text: str) -> bool:
         and not text.endswith(("?", ",", ":"))
         and not patterns.CHATTER.match(text)
         and not patterns.LEANS.match(text)
-        and not _POINTS_BACK.match(text)
+        and not POINTS_BACK.match(text)
         and not patterns.NO_ORDER.search(text)
         and not patterns.UNSURE.search(text)
     )
+
+
+def _orders(told: Sequence[TurnResult]) -> list[str]:
+    """What was asked for in turns that wrote files and have no note."""
+    asked = (order(one.request) for one in reversed(told) if one.turn.works())
+    return [short for text in asked if (short := _shortened(as_title(text, "")))]
 
 
 def _edited(told: Sequence[TurnResult]) -> list[str]:

@@ -41,6 +41,7 @@ _NO_TITLE = re.compile(
     r"Require|Handle|Take|Make|Get|Include|Document|Store|Find|Add|Keep|Detect|Scan|Fetch|Trigger|"
     r"List|Copi|Write|Remove|Validate|Wrap|Extract|Parse|Load|Save|Send|Build|Allow|Prevent|Support|"
     r"Skip|Exit|Satisfi|Move|Update|Replace|Select|Clear)(?:s|es)\b|"
+    r"(?i:technically it\b|.{0,200}\b(?:uncommitted|working tree|committed as)\b)|"
     r"(?:Before|After|Pros|Cons|Note|Example|Title|Effort|Step \d+): |"
     r"[^-—–]{1,40}+(?<= )[-—–] "
     r"(?:Verifies|Checks|Tests|Uses|Returns|Creates|Reads|Asserts|Ensures)\b)"
@@ -73,6 +74,9 @@ OFFERS = re.compile(
     r"\b(?:would|could|might|should|try|needs? to|(?:has|have) to|next (?:time|run))\b",
     re.IGNORECASE,
 )
+# Done to something that only the sentence before names.
+POINTS_BACK = re.compile(r"\w+ (?:\(|(?:\w+ )?(?:it|this|that|them|these|those)\b)", re.I)
+_NOW = re.compile(r"\b(?:now|no longer)\b", re.IGNORECASE)
 _JOINS = re.compile(r"(?:but|and|or|so|also|then|(?:even )?though|although)\b", re.IGNORECASE)
 _OFFERED = re.compile(
     r"(?:option|approach|alternative|variant|(?:fix )?suggestion|suggested fix) ?\w?\b",
@@ -109,21 +113,26 @@ def _titles(
     """The sentences that can be a title, best first; what was done before how it was or is."""
 
     def worth(one: RankedSentence) -> float:
-        return one.keep * one.title * (2 if patterns.DONE_FIRST.match(one.text) else 1)
+        done = patterns.DONE_FIRST.match(one.text) is not None
+        done = done and not POINTS_BACK.match(patterns.WHO_DID.sub("", one.text))
+        return one.keep * one.title * (4 if done else 2 if _NOW.search(one.text) else 1)
 
     for one in sorted(kept, key=worth, reverse=True):
-        if leads_in(one.text) or _OFFERED.match(one.text) or patterns.UNSURE.search(one.text):
+        leads = leads_in(one.text) and not patterns.DONE_FIRST.match(one.text)
+        if leads or _OFFERED.match(one.text) or patterns.UNSURE.search(one.text):
             continue
         title = as_title(one.text, project)
         if len(content_words(title)) < 2 + (not names(title)) or not is_whole(title):
             continue
         if is_talk(title) or any(bad.match(title) for bad in (_AT_LINE, _CONDITION, _NO_TITLE)):
             continue
+        if one.sentence.listed and "→" in title:  # a step of something
+            continue
         if OFFERS.search(title) or (
             one.sentence.is_heading and not patterns.DONE_FIRST.match(title)
         ):
             continue
-        leans = patterns.LEANS.match(title) or _JOINS.match(title)
+        leans = patterns.LEANS.match(patterns.WHO_DID.sub("", title)) or _JOINS.match(title)
         if bool(leans) == leaning and (not leans or len(names(title)) > 1):
             yield one, title
 
@@ -164,6 +173,7 @@ def stated_order(asked: str, project: str) -> str:
     """What was asked for, if it says enough and is an order. Of something wrong that was reported:
     that it was fixed."""
     remark = patterns.NO_ORDER.search(asked) or narrates(asked) or _CONDITION.match(asked)
+    remark = remark or patterns.OPTION.search(asked)
     if remark or asked.endswith("…") or len(content_words(asked)) < 4:
         return ""
     title = as_title(asked, project)

@@ -29,6 +29,7 @@ _CLASSES: frozenset[ToolClass] = frozenset(
 )
 _SIGNALS_OF_STOP = ("session-end", "compaction")
 _TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders)/")
+_PLAN_FILE = re.compile(r"/\.\w+/plans/[^/]+\.md$")  # where an agent keeps the plan it is making
 _OUTPUT_CHARS = 4_000
 _OUTPUT_FIELDS = ("stderr", "stdout", "output", "error", "content", "text", "llmContent", "message")
 
@@ -115,6 +116,7 @@ class Turn:
             for call in self.calls
             if call.tool_class == "file-write" and not call.failed
             for path in call.files
+            if not _PLAN_FILE.search(path)
         }
 
     def works(self) -> bool:

@@ -14,10 +14,10 @@ from recollect.extract.rules.turns import Turn
 
 ASKED = "Asked: "
 SAID = "User"
-_SAID, _REFUSED = f"{SAID}: ", f"{SAID}, refusing an edit: "
+_SAID, _REFUSED = f"{SAID}: ", f"{SAID}, refusing a step: "
 _DIGIT = re.compile(r"(?<![\w.])\d")
 _ALL = re.compile(r"\b(?:all|both|each|first|start)\b", re.IGNORECASE)
-_CHOICE = re.compile(r"\b(?:prefer\w*|which|options?|approach|or)\b", re.IGNORECASE)
+_CHOICE = re.compile(r"\b(?:prefer\w*|which|options?|approach)\b", re.IGNORECASE)
 
 
 def request(turn: Turn, told: frozenset[str] = frozenset()) -> str:
@@ -69,6 +69,7 @@ def remarks(turn: Turn, told: frozenset[str] = frozenset()) -> list[str]:
                 found.append(_SAID + bare)
     found = found[: NOTE_MAKING.remarks]
     refusals = [one for call in turn.calls for one in sentences(call.refusing_words)]
+    refusals = [one for one in refusals if one[0].isalnum()]  # not what was pasted
     found += [_REFUSED + one for one in refusals[: NOTE_MAKING.refusals]]
     return [one for one in found if len(content_words(one)) >= NOTE_MAKING.title_words]
 

@@ -220,6 +220,7 @@ HESITATES = re.compile(
 )
 _RULED = re.compile(r"[-=*_~]{3,80}+")
 LAUGHS = next(one for one in VETOES if one.name == "laughter").pattern
+BLAMES = next(one for one in VETOES if one.name == "what the agent did").pattern
 QUESTION = re.compile(
     r"\?[\s\"')]*$|^(?:(?:so|and|but|ok(?:ay)?|hm+|also|or|btw),? )*(?:what|why|how|where|which|who|whose|when(?! (?:you|we|i|in|a|the|there|fixing|writing)\b)|is|are|was|were|does|"
     r"do(?! (?:not|it|that|this|the)\b)|did|has|have (?:you|we|i)|can|could|would|should|shall|wasn't|isn't|aren't|don't we|am i)\b(?! (?:you|we) (?:please |always |never |not |all )*(?:always|never|not|keep|stop)\b)",

@@ -19,7 +19,12 @@ from recollect.server.endpoints import Endpoint, NoParameters
 from recollect.server.runtime import ServerRuntime
 from recollect.service import beliefs, profile
 from recollect.service.record_ids import resolve, resolve_each
-from recollect.service.scope import Scope, namespace_to_write, namespaces_to_list
+from recollect.service.scope import (
+    Scope,
+    checked_out_branch,
+    namespace_to_write,
+    namespaces_to_list,
+)
 from recollect.service.write import Added
 
 Read = Callable[..., list[Record]]
@@ -34,7 +39,8 @@ Reason = Annotated[str, Meta(max_length=1000)]
 class BeliefQuery(Scope, frozen=True, kw_only=True):
     """`held`: what agents are told, with what holds everywhere. `standing`: what holds in the
     project itself, also on one branch or in one session only. `waiting`: what somebody should
-    decide: proposed, or in dispute with another belief. `ended`: what no longer holds."""
+    decide: proposed, or in dispute with another belief. `ended`: what no longer holds. `branch`:
+    for `held`, instead of the one that is checked out in the project's directory."""
 
     show: Literal["held", "standing", "waiting", "ended"] = "held"
     branch: Annotated[str, Meta(max_length=256)] = ""
@@ -114,7 +120,8 @@ def page(runtime: ServerRuntime, asked: BeliefQuery) -> Beliefs:
 def _listed(runtime: ServerRuntime, namespace: str, asked: BeliefQuery) -> tuple[list[Record], int]:
     """Beliefs of a namespace, one more than are shown, and how many there are beside these."""
     if asked.show == "held":
-        return beliefs.current(runtime, namespace, branch=asked.branch), 0
+        branch = asked.branch or checked_out_branch(runtime, asked)
+        return beliefs.current(runtime, namespace, branch=branch), 0
     read, states = LISTS[asked.show]
     if asked.limit is None:
         return read(runtime, namespace), 0

@@ -100,6 +100,8 @@ def _retrieve(runtime: ServerRuntime, event: Event) -> RetrievalAnswer:
             session_id=event.session_id,
             event_id=event.event_id,
             limit_chars=9_500,
+            branch=event.source.branch,
+            person=event.actor_id,
         )
     )
     return RetrievalAnswer(

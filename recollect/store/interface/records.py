@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from recollect.core.kinds import RecordKind
 from recollect.core.values import (
     BeliefState,
+    Citation,
     Freshness,
     Operation,
     Record,
@@ -113,8 +114,12 @@ class Records(Protocol):
     def stored_since(self, namespace: str, kind: RecordKind, since: datetime, most: int) -> int:
         """How many of a kind were stored since then; no more than `most` are counted."""
 
-    def files(self, namespace: str) -> list[tuple[str, Freshness, int]]:
-        """The files that memories name: how many do, by how the memories stand to their files."""
+    def files(self, namespace: str) -> list[tuple[str, int]]:
+        """The files that memories name, and how many do."""
+
+    def stale_citations(self, namespace: str) -> list[tuple[Citation, int]]:
+        """The files that drifted and orphaned memories cite, as they were then, and how many do.
+        Not all the files of such a memory have changed."""
 
     def search(
         self,

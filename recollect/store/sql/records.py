@@ -12,10 +12,11 @@ import msgspec
 
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
-from recollect.core.kinds import RecordKind
+from recollect.core.kinds import BELIEF, RecordKind
 from recollect.core.values import (
     ArchivedVersion,
     BeliefState,
+    Citation,
     Freshness,
     Operation,
     Record,
@@ -183,7 +184,7 @@ def _beliefs(time: str) -> Statement:
     return filtered(
         f"""
 SELECT {_RECORD} FROM memory_records AS r
- WHERE namespace = $namespace AND kind = 'knowledge' AND {time} >= $since
+ WHERE namespace = $namespace AND kind = '{BELIEF.name}' AND {time} >= $since
 """,
         {name: text for name, text in _conditions().items() if name in ("state", "used")},
         f"ORDER BY {time} DESC, record_id DESC LIMIT $limit",
@@ -195,9 +196,9 @@ BELIEFS_BY: dict[BeliefTime, Statement] = {
     "valid_until": _beliefs("valid_until"),
     "last_accessed": _beliefs("last_accessed"),
 }
-USED_BELIEFS = both("""
+USED_BELIEFS = both(f"""
 SELECT count(*) FROM memory_records
- WHERE namespace = $namespace AND kind = 'knowledge' AND last_accessed >= $since
+ WHERE namespace = $namespace AND kind = '{BELIEF.name}' AND last_accessed >= $since
 """)
 STORED_SINCE = both("""
 SELECT count(*) FROM (
@@ -205,10 +206,16 @@ SELECT count(*) FROM (
      WHERE namespace = $namespace AND kind = $kind AND created_at >= $since LIMIT $limit) AS first
 """)
 COUNT_BY_FILE = both("""
-SELECT f.value, r.freshness, count(*)
+SELECT f.value, count(*)
   FROM memory_records AS r, {unfold}(r.files) AS f
  WHERE r.namespace = $namespace AND r.files <> '[]'
- GROUP BY 1, 2
+ GROUP BY 1
+""")
+STALE_CITATIONS = both("""
+SELECT c.value, count(*)
+  FROM memory_records AS r, {unfold}(r.citations) AS c
+ WHERE r.namespace = $namespace AND r.freshness IN ('drifted', 'orphaned') AND r.citations <> '[]'
+ GROUP BY 1
 """)
 DELETE_RECORD = both("""
 DELETE FROM memory_records WHERE namespace = $namespace AND record_id = $record_id
@@ -341,9 +348,13 @@ class SqlRecords:
         found = self._engine.one(statement, values)
         return int(found[0]) if found else 0
 
-    def files(self, namespace: str) -> list[tuple[str, Freshness, int]]:
-        found: list[tuple[Any, ...]] = self._engine.rows(COUNT_BY_FILE, {"namespace": namespace})
-        return [(path, freshness, count) for path, freshness, count in found]
+    def files(self, namespace: str) -> list[tuple[str, int]]:
+        found = self._engine.rows(COUNT_BY_FILE, {"namespace": namespace})
+        return [(path, count) for path, count in found]
+
+    def stale_citations(self, namespace: str) -> list[tuple[Citation, int]]:
+        found = self._engine.rows(STALE_CITATIONS, {"namespace": namespace})
+        return [(msgspec.json.decode(cited, type=Citation), count) for cited, count in found]
 
     def search(
         self,

@@ -173,8 +173,11 @@ class RecordsContract:
         self, store: Store, clock: ManualClock
     ) -> None:
         rule = record("a", kind="knowledge", knowledge_type="constraint", session_id="s")
-        fix = record("b", observation_type="error", files=("src/a.py",), freshness="drifted")
-        store.records.put([rule, fix, record("c", files=("src/a.py", "b.py"))])
+        cited = Citation(path="src/a.py", sha256="1" * 64)
+        fix = record("b", observation_type="error", files=("src/a.py",), freshness="drifted",
+                     citations=(cited,))  # fmt: skip
+        other = Citation(path="b.py", sha256="2" * 64)
+        store.records.put([rule, fix, record("c", files=("src/a.py", "b.py"), citations=(other,))])
         store.records.touch(NAMESPACE, [rule.record_id], clock.now())
         found = store.records.counts(NAMESPACE)
         assert {(one.kind, one.type, one.freshness, one.used): one.count for one in found} == {
@@ -190,9 +193,8 @@ class RecordsContract:
         ):  # fmt: skip
             assert sum(one.count for one in store.records.counts(NAMESPACE, where)) == count
             assert len(store.records.page(NAMESPACE, where).items) == count, where
-        assert sorted(store.records.files(NAMESPACE)) == [
-            ("b.py", "unknown", 1), ("src/a.py", "drifted", 1), ("src/a.py", "unknown", 1),
-        ]  # fmt: skip
+        assert sorted(store.records.files(NAMESPACE)) == [("b.py", 1), ("src/a.py", 2)]
+        assert store.records.stale_citations(NAMESPACE) == [(cited, 1)]
 
     def test_kept_counts_are_those_of_all_rows_whatever_was_done_and_can_be_made_anew(
         self, store: Store, other_store: Store, clock: ManualClock

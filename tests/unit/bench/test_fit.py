@@ -49,7 +49,10 @@ def test_a_gain_that_does_not_hold_changes_nothing() -> None:
 
 def test_the_search_for_weights_ends_in_time() -> None:
     one = Fit[FileSignals, Prompt](FILE_SIGNALS, Prompt.score)
-    assert one.fitted([_prompts(1, "name")], 0) == FILE_SIGNALS
+    samples = [_prompts(1, "name"), _prompts(2, "name")]
+    assert one.fitted(samples, 0) == FILE_SIGNALS
+    assert "Time was up in 3 of 3 searches" in one.report(samples, 0)
+    assert "Time was up" not in one.report(samples, 600)
 
 
 def test_questions_have_the_scores_of_the_product(tmp_path: Path) -> None:

@@ -4,10 +4,15 @@ import json
 import os
 import pathlib
 import re
+import time
 
 import pytest
 
 from recollect import Memory
+from recollect.capture import paths
+from recollect.cli import status
+from recollect.client import TIMEOUT_S
+from recollect.core import oslayer
 from recollect.core.errors import RecollectError
 from recollect.ingest.pipeline import RecallQuestion
 from tests.fakes.runtime import RuntimeHome
@@ -34,6 +39,25 @@ def test_the_service_file_is_written_and_removed(alone: Terminal, tmp_path: path
     failed = alone("service", "install")
     assert failed.returncode == 1 and "no systemd user session" in failed.stderr
     assert "the first agent session starts Recollect" in failed.stderr and not unit.exists()
+    unit.parent.rmdir()
+    unit.parent.parent.rmdir()
+    assert alone("service", "install").returncode == 1 and not unit.parent.parent.exists()
+
+
+def test_the_status_of_a_daemon_that_hangs_comes_within_seconds(alone: Terminal) -> None:
+    assert status.ANSWER_S <= 5
+    alone.patch.setattr(status, "ANSWER_S", 0.1)
+    alone.home.mkdir()
+    lock = oslayer.FileLock(str(alone.home / "lock"))
+    assert lock.acquire()
+    began = time.monotonic()
+    with oslayer.listen_local(paths.socket_path(str(alone.home), "recollect.sock")):
+        told = alone("status")
+        found = alone("doctor")
+    assert time.monotonic() - began < TIMEOUT_S
+    words = f"does not answer: process {os.getpid()}"
+    assert told.returncode == 1 and words in told.stdout
+    assert words in " ".join(found.stdout.split())
 
 
 def test_settings_are_shown_and_a_bad_one_is_refused(alone: Terminal) -> None:
@@ -149,6 +173,8 @@ def test_a_wrong_call_ends_with_two_and_says_what_was_wrong(terminal: Terminal) 
         (("install", "nosuch"), "there is no host 'nosuch'"),
         (("settings", "set", "nosuch", "1"), "there is no setting 'nosuch'"),
         (("settings", "set", "port", "many"), "port"),
+        (("settings", "set", "daily_usd", "-1"), "it takes 0 to 10000"),
+        (("settings", "set", "daily_usd", "--jsn"), "No such option"),
         (("forget", "--all", "-y"), "--project"),
         (("forget", "--text", "", "-y"), "--text is empty"),
         (("import", "nosuch"), "'nosuch' is neither a source nor a file"),
@@ -156,6 +182,8 @@ def test_a_wrong_call_ends_with_two_and_says_what_was_wrong(terminal: Terminal) 
     ):
         done = terminal(*arguments, typed="")
         assert done.returncode == 2 and words in done.stderr, (arguments, done.stderr)
+    assert "did you mean daily_usd?" in terminal("settings", "set", "daily_us", "1").stderr
+    assert "did you mean" not in terminal("settings", "set", "nope", "x").stderr
 
 
 def test_what_is_named_and_does_not_exist_ends_with_one_at_every_command(

@@ -72,3 +72,15 @@ def test_what_is_said_of_oneself_is_kept_for_every_project(
     assert all(one in line for one in said) and "Rules here" not in start
     terminal("profile", "remove", found[0]["id"])
     assert len(json.loads(terminal("profile", "list", "--json").stdout)) == 1
+
+
+def test_the_line_for_the_user_says_that_the_profile_was_told(
+    runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    told(runtime_home, tmp_path, "UserPromptSubmit", prompt="I'm a frontend developer at a bank.")
+    told(runtime_home, tmp_path, "Stop", last_assistant_message="Noted.")
+    runtime_home.extract()
+    start = {"session_id": "s2", "cwd": str(tmp_path), "source": "startup"}
+    answer = json.loads(runtime_home.run_hook("claude-code", "SessionStart", start).stdout)
+    assert "frontend developer" in answer["hookSpecificOutput"]["additionalContext"]
+    assert answer["systemMessage"] == "Recollect: your profile (recollect why)"

@@ -72,6 +72,8 @@ def test_a_repository_cannot_hold_anybody_up_with_its_patterns() -> None:
         ({"output": "secrets/prod.env:3:KEY=1"}, True),
         ({"output": ["deep", {"nested": "see /work/shop/secrets/prod.env."}]}, True),
         ({"command": "cat keys/bx.key"}, True),
+        ({"command": "type Secrets\\x & cat SECRETS/prod.env"}, True),
+        ({"command": "cat keys/BX.KEY"}, True),
         ({"command": "cat README.md", "output": "no secret here"}, False),
         ({"command": "cat other/secrets.txt"}, False),
     ],

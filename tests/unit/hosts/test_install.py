@@ -18,7 +18,7 @@ from recollect.hosts import registry
 from recollect.hosts.apply import apply_install, diff
 from recollect.hosts.changes import FileChange
 from recollect.hosts.context import Context
-from recollect.hosts.install import install, installer, uninstall
+from recollect.hosts.install import install, installer, is_bystander, uninstall
 from recollect.hosts.installer import Installer
 from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.proof import Daemon, prove
@@ -223,6 +223,14 @@ def test_one_failing_host_does_not_stop_the_others(tmp_path: Path) -> None:
     # Both of Kiro's programs read the same files: the second finds them written.
     expected = {"claude-code": "failed", "kiro-ide": "unchanged"}
     assert outcomes == {name: expected.get(name, "installed") for name in registry.installers()}
+
+
+def test_who_only_reads_anothers_files_is_not_connected(tmp_path: Path) -> None:
+    cli, ide, here = installer("kiro-cli"), installer("kiro-ide"), context(tmp_path)
+    install([cli], here, yes)
+    assert is_bystander(ide, here) and not is_bystander(cli, here)
+    (tmp_path / ".config/Kiro").mkdir(parents=True)  # on this machine it does read them
+    assert not is_bystander(ide, here)
 
 
 def test_a_file_of_two_hosts_goes_with_the_second(tmp_path: Path) -> None:

@@ -397,19 +397,20 @@ def test_a_prompt_is_answered_in_the_hosts_format_with_what_is_recalled(
 
 
 @pytest.mark.parametrize(
-    ("host", "records", "shown"),
+    ("host", "records", "besides", "shown"),
     [
-        ("claude-code", ("mr_1", "mr_2"), "Recollect: 2 notes (recollect why)"),
-        ("qwen", ("mr_1",), "Recollect: 1 note (recollect why)"),
-        ("claude-code", (), "Recollect: a hint (recollect why)"),
-        ("codex", ("mr_1",), None),  # one key more, and it would drop the context
+        ("claude-code", ("mr_1", "mr_2"), (), "Recollect: 2 notes (recollect why)"),
+        ("qwen", ("mr_1",), ("likely files",), "Recollect: 1 note (recollect why)"),
+        ("claude-code", (), (), "Recollect: a hint (recollect why)"),
+        ("claude-code", (), ("your profile",), "Recollect: your profile (recollect why)"),
+        ("codex", ("mr_1",), (), None),  # one key more, and it would drop the context
     ],
 )
 def test_the_user_is_shown_one_line_where_the_host_can_show_one(
-    host: str, records: tuple[str, ...], shown: str | None, store: SqliteStore, clock: ManualClock,
-    counters: Counters,
+    host: str, records: tuple[str, ...], besides: tuple[str, ...], shown: str | None,
+    store: SqliteStore, clock: ManualClock, counters: Counters,
 ) -> None:  # fmt: skip
-    recall = lambda question: Recalled("remember this", records)  # noqa: E731
+    recall = lambda question: Recalled("remember this", records, besides=besides)  # noqa: E731
     speaking = Pipeline(store, clock, "ada", counters, recall=recall)
     said = json.loads(send(speaking, frame(host, "UserPromptSubmit", PROMPT)).stdout)
     assert said.get("systemMessage") == shown

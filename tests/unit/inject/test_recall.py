@@ -129,6 +129,29 @@ def test_a_prompt_that_names_nothing_gets_nothing_and_the_receipt_says_why(setup
         assert all(one["why_not"] for one in detail["candidates"])
 
 
+def test_a_name_that_few_memories_hold_tells_which_one_is_meant(setup: Setup) -> None:
+    ask = "wobblen sits idle half the day, can i reimage it as a normal linux runner?"
+    agent = (
+        "Build agent wobblen has the only console licence, so all release builds are queued there"
+    )
+    (made,) = setup.memories.add([note(agent)])
+    setup.memories.add(WORK)
+    setup.settle()
+    recalled = setup.ask(ask)
+    assert recalled.records == (made.record_id,)
+    candidates = setup.receipt(recalled).detail["candidates"]
+    assert [one["record_id"] for one in candidates if "names" in one["parts"]] == [made.record_id]
+    # A name that many memories hold says nothing, and a word that many use is no name.
+    setup.memories.add([note(f"Paint of wobblen, layer {n}") for n in range(3)])
+    setup.memories.add([note("Docker images are built on Sundays")])
+    setup.settle()
+    for text in (ask, "slim our docker image down"):
+        recalled = setup.ask(text, session=text)
+        detail = setup.receipt(recalled).detail
+        assert not any("names" in one["parts"] for one in detail["candidates"])
+        assert made.record_id not in recalled.records
+
+
 def test_where_were_we_is_answered_with_the_last_work(setup: Setup) -> None:
     made = setup.memories.add([*WORK, record("Session: retries capped", kind="summary")])
     setup.settle()

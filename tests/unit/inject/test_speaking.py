@@ -57,6 +57,16 @@ def test_the_same_line_is_not_told_to_an_idle_prompt() -> None:
     assert awake.kept and not idle.kept
 
 
+def test_a_prompt_that_may_be_idle_is_asked_for_no_more_than_another() -> None:
+    near = {"cosine": 0.38}
+    chances = []
+    for idle in (0.0, NOTES.is_idle, 0.7, 1.0):
+        made = draft(note("Retries are capped", near), idle=idle)
+        decide(made, alike)
+        chances.append(made.lines[0].chance)
+    assert chances[0] == chances[1] > NOTES.speak > chances[2] > chances[3]
+
+
 def test_chance_makes_a_cosine_worth_less_in_a_large_store() -> None:
     near = {"cosine": 0.4, "grams": 0.1}
     small, large = draft(note("a", near), by_chance=0.2), draft(note("a", near), by_chance=0.46)

@@ -1,5 +1,6 @@
 """A pass over what has grown old, on a real store with a clock that is moved by hand."""
 
+import itertools
 import pathlib
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +10,7 @@ import msgspec
 import pytest
 
 from recollect.core.clock import ManualClock
-from recollect.core.errors import ProviderDown
+from recollect.core.errors import DiskFull, ProviderDown
 from recollect.core.projects import locate, namespace
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt, Record, Relationship
@@ -17,10 +18,11 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
-from recollect.lifecycle.maintenance import Maintenance, MaintenanceStopped
+from recollect.lifecycle.maintenance import LEAVING, Maintenance, MaintenanceStopped
 from recollect.llm.base import Completion, ModelRequest
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.checkpoints import put_checkpoint
 from tests.fakes.stored import put_graph, vectors_in
 from tests.make import NAMESPACE, arrival, record, vector
@@ -382,6 +384,39 @@ def test_a_pass_that_is_stopped_goes_on_next_time(here: Here) -> None:
         steps += 1
         assert not report.counts["turns compressed"] > 1
     assert steps >= 4 and here.levels().count("compressed") == 4
+
+
+# O17
+def test_an_error_in_the_middle_leaves_whole_batches_and_the_next_pass_finishes(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = [
+        record(f"note {n}", kind="observation", importance=3, expires_at=here.clock.now())
+        for n in range(3 * LEAVING)
+    ]
+    here.memories.add(notes)
+    here.clock.advance(hours=1)
+    due = here.maintenance().preview().counts["memories forgotten"]
+    assert due == 3 * LEAVING
+    real, calls = SqliteTransaction.delete_records, itertools.count(1)
+
+    def broken(self: SqliteTransaction, operation: Any) -> Any:
+        done = real(self, operation)
+        if next(calls) == 2:
+            raise DiskFull
+        return done
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteTransaction, "delete_records", broken)
+        with pytest.raises(DiskFull):
+            here.maintenance().run()
+    # The first batch is forgotten, the second is as it was, although its rows were already deleted.
+    assert len(here.all()) == 2 * LEAVING and here.store.upkeep.check() == []
+    forgotten = [one for one in here.store.log.page(NAMESPACE).items if one.kind == "forget"]
+    assert [len(one.targets) for one in forgotten] == [LEAVING]
+    assert here.maintenance().preview().counts["memories forgotten"] == 2 * LEAVING
+    assert here.maintenance().run().counts["memories forgotten"] == 2 * LEAVING
+    assert here.all() == []
 
 
 def test_vectors_and_index_follow(here: Here) -> None:

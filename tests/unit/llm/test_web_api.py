@@ -68,6 +68,14 @@ def test_a_server_that_does_not_count_is_estimated(make: Make) -> None:
     assert done.estimated and done.input_tokens > 5 and done.output_tokens > 1
 
 
+def test_a_server_that_does_not_stream_is_understood() -> None:
+    with LlmServer([Behaviour("whole"), Behaviour("whole", text="x " * 4000)]) as server:
+        done = openai(server).complete(ask())
+        assert (done.text, done.input_tokens, done.output_tokens) == ("an answer", 11, 7)
+        with pytest.raises(ProviderRefused, match="more than 500 tokens"):
+            openai(server).complete(ask())
+
+
 @BOTH
 @pytest.mark.parametrize(
     ("how", "error", "spent"),

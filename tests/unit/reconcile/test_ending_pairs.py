@@ -7,7 +7,7 @@ import pytest
 
 from recollect.core.tuning import ENDINGS
 from recollect.reconcile import ending_pairs
-from recollect.reconcile.ending_pairs import change, least_share, read, score, shares
+from recollect.reconcile.ending_pairs import change, least_share, may_change, read, score, shares
 
 OTHERS = (
     "Commit messages are written in German",
@@ -69,3 +69,18 @@ def test_every_name_of_a_tool_has_a_kind_and_is_one_word() -> None:
     kinds = ending_pairs._tool_kinds()
     assert {"loki", "datadog"} <= kinds.keys() and set(kinds["loki"]) & set(kinds["datadog"])
     assert all(re.fullmatch(r"[a-z0-9.][\w.+#-]*", name) for name in kinds)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "changes", "may"),
+    [
+        ("Rename the tab of the order page", "Rename the tab of the cart page", 0.9, False),
+        ("Refactor the mailer", "The mailer sends with Mailgun", 0.5, False),
+        ("The retry limit of the mailer is 5", "The retry limit of the mailer is 3", 0.1, True),
+        ("We test the web app with Vitest", "We test the web app with Jest", 0.1, True),
+        ("We moved the mailer to Postmark last week", "The mailer sends with Mailgun", 0.9, True),
+        ("On laisse tomber les vues pour le podcast", "Une vue par page du podcast", 0.2, True),
+    ],
+)
+def test_what_may_be_a_task_changes_little(new: str, old: str, changes: float, may: bool) -> None:
+    assert may_change(new, old, changes) == may

@@ -184,6 +184,9 @@ NOW = datetime(2026, 11, 12, 15, 30, tzinfo=UTC)  # a Thursday
         ("last month", "2026-10-01", "2026-10-31"), ("last year", "2025-01-01", "2025-12-31"),
         ("two days ago", "2026-11-10", "2026-11-10"), ("on Tuesday", "2026-11-10", "2026-11-10"),
         ("last Thursday", "2026-11-05", "2026-11-05"), ("3 weeks ago", "2026-10-19", "2026-10-25"),
+        ("since Monday", "2026-11-09", "2026-11-12"), ("since 3 Dec", "2025-12-03", "2026-11-12"),
+        ("since last week", "2026-11-02", "2026-11-12"),
+        ("since March 2026", "2026-03-01", "2026-11-12"),
     ],
 )  # fmt: skip
 def test_times_are_seen_from_now(
@@ -198,7 +201,15 @@ def test_times_are_seen_from_now(
 
 
 def test_what_names_no_time_has_none() -> None:
-    for text in ("", "the last commit", "a week of work", "this function", "ago"):
+    for text in (
+        "",
+        "the last commit",
+        "a week of work",
+        "this function",
+        "ago",
+        "in March 2026",
+        "since 31 Feb",
+    ):
         assert spans_in(text, round(NOW.timestamp() * 1e6)) == ()
 
 

@@ -9,6 +9,7 @@ import pytest
 from recollect.client import Refused
 from recollect.core import store_key
 from recollect.core.projects import namespace
+from recollect.lifecycle.file_freshness import cite
 from tests.fakes.agent_turns import tell, tool
 from tests.fakes.runtime import RuntimeHome
 from tests.make import record
@@ -169,24 +170,33 @@ def test_a_trace_has_the_very_text_that_an_agent_was_given(
 # --- a project ----------------------------------------------------------------------------------
 
 
-def test_a_project_shows_branches_files_commands_and_open_ends(worked: RuntimeHome) -> None:
-    project, space = of_shop(worked)
+def test_a_project_shows_branches_files_commands_and_open_ends(
+    worked: RuntimeHome, project: pathlib.Path
+) -> None:
+    place, (project_id, space) = project, of_shop(worked)
+    edited = ("src/client.py", "tests/test_client.py")
+    for path in edited:
+        (place / path).parent.mkdir()
+        (place / path).write_text("before")
     stored(worked, "about the client", namespace=space, files=("src/client.py",))
-    stored(worked, "outdated", namespace=space, files=("/home/ada/shop/src/client.py",),
+    stored(worked, "outdated", namespace=space, files=edited, citations=cite(edited, str(place)),
            freshness="drifted")  # fmt: skip
-    summed = {"project": project, "session_id": "s", "request": "Retries",
+    (place / "src/client.py").write_text("after")
+    summed = {"project": project_id, "session_id": "s", "request": "Retries",
               "next_steps": ["Load test"]}  # fmt: skip
     worked.client.ask("POST", "/api/summaries", summed)
-    found = worked.client.get(f"/api/projects/{project}")
+    found = worked.client.get(f"/api/projects/{project_id}")
     assert found["project"]["name"] == "shop"
     (branch,) = found["branches"]
     assert (branch["name"], branch["sessions"]) == ("fix/retry", 1)
     files = {one["path"]: one for one in found["files"]}
     assert files["src/client.py"]["people"] == ["ada"] and files["src/client.py"]["sessions"] == 1
     assert files["src/client.py"]["memories"] >= 2 and files["src/client.py"]["stale"] == 1
+    unchanged = files["tests/test_client.py"]
+    assert unchanged["memories"] >= 1 and unchanged["stale"] == 0
     assert {"pytest -q", "uv add httpx"} <= {one["command"] for one in found["commands"]}
     assert [one["next_steps"] for one in found["open_ends"]] == [["Load test"]]
-    few = worked.client.get(f"/api/projects/{project}/files?limit=1")
+    few = worked.client.get(f"/api/projects/{project_id}/files?limit=1")
     assert len(few["items"]) == 1 and few["total"] == 2
 
 

@@ -124,3 +124,17 @@ def test_a_socket_that_was_removed_is_opened_anew(server: HttpServer, address: s
         knock()
     server.also_serve(oslayer.listen_local(address))
     knock()
+
+
+def test_it_tells_that_it_ends_while_its_listeners_still_answer(
+    server: HttpServer, address: str
+) -> None:
+    told: list[str] = []
+
+    def ends() -> None:
+        connected(address).close()
+        told.append("ends")
+
+    server._ends = ends
+    server.should_exit = True
+    wait_until(lambda: bool(told))

@@ -74,6 +74,19 @@ def test_a_watcher_that_does_not_read_is_told_to_start_over() -> None:
     asyncio.run(life())
 
 
+def test_streams_end_when_the_feed_is_closed() -> None:
+    async def life() -> None:
+        live = Live()
+        lines = await live.stream(None)
+        live.publish("event", {"n": 1})
+        await some(lines, 1)
+        live.close()
+        assert [line async for line in lines] == []
+        assert not live._watchers
+
+    asyncio.run(life())
+
+
 def test_there_is_a_most_of_watchers_and_one_that_leaves_makes_room() -> None:
     async def life() -> None:
         live = Live()

@@ -155,6 +155,11 @@ def test_lists_go_on_with_their_cursor_over_all_projects(home: RuntimeHome, tmp_
     around = get(home, "/api/timeline", anchor=ids[-1], before=5, after=2)
     assert around["anchor"] == ids[-1] and around["items"][0]["record_id"] == ids[-1]
     assert [one["record_id"] for one in around["items"]] == [ids[-1], ids[-4], ids[-7]]
+    many = [f"mr_{number:026d}" for number in range(101)]
+    for path in ("/api/observations/batch", "/api/memories/batch", "/api/memories/delete"):
+        with pytest.raises(Refused, match="100"):
+            post(home, path, {"ids": many})
+    assert len(post(home, "/api/memories/batch", {"ids": many[:100]})["missing"]) == 100
     got = post(home, "/api/observations/batch", {"ids": [ids[2], ids[0], ids[2]]})
     assert [one["record_id"] for one in got["items"]] == [ids[2], ids[0]]
 

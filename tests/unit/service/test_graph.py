@@ -8,7 +8,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.errors import NotFound
 from recollect.core.values import Entity, Fact, Relationship
 from recollect.daemon.runtime import Runtime
-from recollect.service import analytics, graph, write
+from recollect.service import analytics, graph, tools, write
 from recollect.service.scope import Scope
 from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE, NOON, arrival
@@ -104,7 +104,8 @@ def test_paths_are_the_shortest_ways(known: Runtime) -> None:
 
 def test_a_fact_that_names_an_entity_connects_it(known: Runtime) -> None:
     fact = Fact(fact_id="fact_3", namespace=NAMESPACE, entity_id="ent_island", subject="island",
-                predicate="depends_on", object="Billing", valid_from=NOON)  # fmt: skip
+                predicate="depends_on", object="Billing", valid_from=NOON,
+                source_event_ids=("01JABCDEFGHJKMNPQRSTVWXYZ0",), created_at=NOON)  # fmt: skip
     put_graph(known.store, fact)
     asked = graph.NeighboursQuery(namespace=NAMESPACE, entity_id="island", depth=1)
     found = graph.neighbours(known, asked)
@@ -112,6 +113,17 @@ def test_a_fact_that_names_an_entity_connects_it(known: Runtime) -> None:
     assert [(one.type, one.target_id) for one in found.relationships] == [
         ("depends_on", "ent_billing")
     ]
+    for name in ("island", "billing"):  # the same edge at both ends, with what it was made of
+        detail = graph.entity(known, graph.EntityQuery(namespace=NAMESPACE, entity_id=name))
+        (edge,) = [one for one in detail.relations if one.source == "island"]
+        assert edge.target == "billing"
+        assert edge.relationship == found.relationships[0]
+        assert edge.relationship.source_event_ids == fact.source_event_ids
+        assert edge.relationship.created_at is not None
+    assert tools.call(known, "recall_entity", {"name": "island"}, None).count("Billing") == 1
+    assert "island depends on billing" in tools.call(
+        known, "recall_entity", {"name": "billing"}, None
+    )
     way = graph.PathsQuery(namespace=NAMESPACE, source="billing", target="island")
     assert [one.entities for one in graph.paths(known, way).paths] == [
         ("ent_billing", "ent_island")

@@ -53,6 +53,9 @@ export const bytes = (value) => {
     size /= 1024;
   }
 };
+export const percent = (share) => `${Math.round(share * 100)}%`;
+export const sure = (share) => `${percent(share)} sure`;
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const short = (text, most) =>
   text && text.length > most ? `${text.slice(0, most - 1)}…` : (text ?? "");
 

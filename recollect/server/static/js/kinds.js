@@ -1,10 +1,10 @@
 // The kinds and types of memory, as the daemon's table has them: labels, colours, icons, what a
 // person may edit; and what agents and the signals of a score are called.
+import { capital } from "./format.js";
 import { signal } from "./html.js";
 
 export const table = signal({ kinds: [], types: [], agents: {}, signals: {} });
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const kindOf = (name) => table.value.kinds.find((one) => one.name === name);
 const typeOf = (record) =>
   table.value.types.find(
@@ -18,6 +18,7 @@ export const iconOf = (record) => kindOf(record.kind)?.icon ?? "";
 export const editable = (record) => kindOf(record.kind)?.editable ?? [];
 export const typesOf = (record) =>
   table.value.types.filter((one) => kindOf(record.kind)?.types.includes(one.name));
+export const isBelief = (record) => kindOf(record.kind)?.is_belief ?? false;
 export const isSummary = (record) => kindOf(record.kind)?.is_summary ?? false;
 
 export const agentOf = (name) => table.value.agents[name] ?? name;

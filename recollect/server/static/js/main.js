@@ -1,6 +1,6 @@
 // The frame of the page: navigation, search, connection state. Each view is a file.
 import * as daemon from "./daemon.js";
-import { html, render, useEffect } from "./html.js";
+import { html, render, useEffect, useState } from "./html.js";
 import { table } from "./kinds.js";
 import { connection, start } from "./live.js";
 import { projects } from "./projects.js";
@@ -13,6 +13,7 @@ import { GLASS, Icon } from "./parts/pieces.js";
 import { Section, useData } from "./parts/states.js";
 import { Toasts } from "./parts/toast.js";
 
+const ON_PHONE = 4; // views that stand in the bar of a phone; the others are behind a button
 const LINK = {
   live: ["good", "Live"],
   connecting: ["", "Connecting…"],
@@ -34,6 +35,7 @@ function skip(event) {
 
 function App() {
   const { view } = route.value;
+  const [more, expand] = useState(false);
   const [, title, View] = VIEWS.find(([name]) => name === view) ?? ["", "Not found", Lost];
   const health = useData(daemon.health, "", ["reset"]);
   // A session may begin in a project that is not listed yet.
@@ -60,16 +62,25 @@ function App() {
             <img src="/static/icon.svg" alt="" />
             Recollect
           </a>
-          <nav class="nav" aria-label="Views">
-            ${LISTED.map(([name, label, , icon]) => html`
-              <a key=${name} href=${href(name)} aria-current=${name === view ? "page" : null}>
+          <nav class=${more ? "nav all" : "nav"} aria-label="Views">
+            ${LISTED.map(([name, label, , icon], place) => html`
+              <a
+                key=${name}
+                class=${place < ON_PHONE ? "" : "rest"}
+                href=${href(name)}
+                onClick=${() => expand(false)}
+                aria-current=${name === view ? "page" : null}>
                 <${Icon} path=${icon} />
                 ${label}
               </a>
             `)}
-            <button class="phone" onClick=${() => (palette.value = true)}>
+            <button class="phone rest" onClick=${() => (palette.value = true)}>
               <${Icon} path=${GLASS} />
               Search
+            </button>
+            <button class="phone" aria-expanded=${more} onClick=${() => expand(!more)}>
+              <${Icon} path=${more ? "M6 6l12 12M18 6L6 18" : "M4 7h16M4 12h16M4 17h16"} />
+              ${more ? "Less" : "More"}
             </button>
           </nav>
           <div class="foot">

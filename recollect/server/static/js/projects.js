@@ -4,9 +4,13 @@ import { refine, route } from "./route.js";
 
 export const projects = signal([]);
 
+// The id of a namespace's project; what holds everywhere is `global`.
+export const projectOf = (namespace) =>
+  (namespace ?? "").split("/project/")[1]?.replace(/\/$/, "") || "global";
+
 export function nameOf(namespace) {
-  const id = (namespace ?? "").split("/project/")[1]?.replace(/\/$/, "");
-  if (!id) return "Everywhere";
+  const id = projectOf(namespace);
+  if (id === "global") return "Everywhere";
   return projects.value.find((one) => one.project_id === id)?.name ?? id;
 }
 

@@ -84,7 +84,10 @@ def test_what_was_found_is_told_by_the_note_of_the_fix(store: SqliteStore) -> No
     told.answer("Added `agent_type` to the mapping in state.py, so that metadata.json has it.")
     [note] = outcomes(extract(store, told))
     assert note.title.startswith("Added agent_type to the mapping")
-    assert "Before: The root cause: to_session() in state.py does not copy" in note.summary
+    assert (
+        "Found before the change: The root cause: to_session() in state.py does not copy"
+        in note.summary
+    )
 
 
 def test_the_message_of_a_commit_is_told_with_its_body(store: SqliteStore) -> None:

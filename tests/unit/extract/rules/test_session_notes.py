@@ -57,7 +57,8 @@ def test_why_an_edit_was_made_is_told_and_a_guess_that_did_not_help_is_not() -> 
     [one] = turn_results(turns_of(as_stored(told)), lambda texts: ())
     assert one.outcome is not None
     assert (
-        "Found on the way: The cause is that open_entry() in cache.py opens" in one.outcome.detail
+        "Found before the change: The cause is that open_entry() in cache.py opens"
+        in one.outcome.detail
     )
     assert "flushes its buffer" not in f"{one.outcome.summary} {one.outcome.detail}"
 
@@ -68,7 +69,7 @@ def test_words_of_a_refusal_go_with_the_turn_that_does_the_work(store: SqliteSto
     told.ask("moved").edit(CACHE).answer(ADDED)
     [note] = outcomes(extract(store, told))
     assert note.title.startswith("Added with_lock()")
-    assert "User, refusing an edit: we never hold a lock while we call." in note.detail
+    assert "User, refusing a step: we never hold a lock while we call." in note.detail
 
 
 def test_a_sentence_that_the_user_quotes_is_not_told_as_it_was(store: SqliteStore) -> None:
@@ -143,3 +144,82 @@ def test_what_was_not_committed_and_not_answered_is_open() -> None:
         "not committed: log.py",
         "not answered: does the backup hold locks too?",
     )
+
+
+def test_what_an_answer_offers_is_not_told_as_done(store: SqliteStore) -> None:
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.answer(
+        f"{ADDED}\n\nFor the old entries we could:\n\n- Call `migrate_locks()` at each start\n\n"
+        "Option 2: `lock_all()` locks the whole folder.\n\n"
+        "Do you want me to add it? It would be:\n\n- `lock_lazily()` locks them at the first read"
+    )
+    [note] = outcomes(extract(store, told))
+    text = f"{note.title} {note.summary} {note.detail}"
+    assert "with_lock()" in text
+    assert not any(name in text for name in ("migrate_locks", "lock_all", "lock_lazily"))
+
+
+def test_a_plan_that_is_written_is_no_work(store: SqliteStore) -> None:
+    told = Told().ask("how should the cache be locked?")
+    told.write("/home/ada/.claude/plans/lock-the-cache.md", "# Lock\n")
+    told.answer("Added `with_lock()` to the plan, so that two workers never write one entry.")
+    assert outcomes(extract(store, told)) == []
+
+
+def test_tests_that_failed_on_purpose_are_not_told_as_failing(store: SqliteStore) -> None:
+    told = Told().ask("write a test that shows the bug").edit("/work/orbit/test_cache.py")
+    told.run("pytest test_cache.py", "1 failed", failed=True)
+    told.answer(
+        "Added `test_two_workers()` to test_cache.py.\n\n"
+        "It fails as expected, because `open_entry()` never takes the lock."
+    )
+    told.ask("now mend it").edit(CACHE).run("pytest test_cache.py", "1 passed").answer(ADDED)
+    first, _ = outcomes(extract(store, told))
+    text = f"{first.title} {first.summary} {first.detail}"
+    assert "test_cache.py" in text and "never takes the lock" not in text
+
+
+def test_a_lack_ends_with_the_option_that_the_user_chooses(store: SqliteStore) -> None:
+    told = Told().ask("do we log what `clean_up()` deletes?")
+    told.answer(
+        "`clean_up()` never logs the reason, it is computed in `find_old()` and thrown away.\n\n"
+        "1. Remove the reason\n2. Log it\n\nWhich one do you prefer?"
+    )
+    told.ask("2").edit("/work/orbit/clean.py").answer(
+        "Added a log line to `DeleteAll()` in clean.py with the reason of each deletion."
+    )
+    [note] = outcomes(extract(store, told))
+    assert note.title.startswith("Added a log line")
+    assert "Found before the change: clean_up() never logs the reason" in note.summary
+
+
+def test_what_was_found_about_a_thing_goes_when_it_is_removed(store: SqliteStore) -> None:
+    told = Told().ask("what does the session show command print?")
+    told.answer("The session show command in cli.py prints the trailers of a commit with `show()`.")
+    told.ask("remove it").edit("/work/orbit/cli.py")
+    told.answer("Removed the session show command from cli.py and its registration.")
+    [note] = outcomes(extract(store, told))
+    assert note.title.startswith("Removed the session show command")
+
+
+def test_an_item_of_a_list_is_told_with_what_leads_to_it(store: SqliteStore) -> None:
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.answer(
+        f"{ADDED}\n\n"
+        "The lock in `open_entry()` of the disk cache is now released early in two cases:\n\n"
+        "- The entry in cache.py was written and flushed to the disk\n"
+    )
+    [note] = outcomes(extract(store, told))
+    text = f"{note.summary}\n{note.detail}"
+    assert "is now released early in two cases: The entry in cache.py was written" in text
+
+
+def test_only_what_still_says_so_is_open() -> None:
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.answer(f"{ADDED} The name is built as a separate string and put into `open_entry()`.")
+    assert whole(told).left == ()
+    told.ask("why do I not see it?").answer(
+        "The worker of the second project runs the installed program in `/usr/local/bin` - it was "
+        "built from the tree of the last release, which does not have the lock of the cache yet."
+    )
+    assert whole(told).left == ()  # the clause that fits does not say that something is open

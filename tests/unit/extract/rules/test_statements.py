@@ -124,6 +124,22 @@ def test_a_no_is_never_taken_off() -> None:
     assert one.text.startswith("No emojis")
 
 
+@pytest.mark.parametrize(
+    ("beside", "state"),
+    [
+        ("You forgot the header again.", "current"),
+        ("You pasted what the docs say.", "proposed"),
+        ("Tom says headers are a mess.", "proposed"),
+    ],
+)
+def test_what_the_agent_did_wrong_leaves_the_rule_beside_it_sure(beside: str, state: str) -> None:
+    for prompt in (
+        f"{beside} Every request must carry X-Trace.",
+        f"Every request must carry X-Trace. {beside}",
+    ):
+        assert [one.state for one in said(prompt)] == [state], prompt
+
+
 def test_do_not_is_no_question() -> None:
     (one,) = said("Do not push to main directly, open a PR.")
     assert (one.type, one.author, one.rule) == ("constraint", "user", True)
@@ -157,3 +173,9 @@ def test_a_call_of_our_own_command_states_only_what_is_to_be_remembered(call: st
     for words in (f"forget that {rule}", f"why do you say that {rule}?", f"off. {rule}"):
         assert said(call + words) == [] and own_statement(call + words) == ""
         assert standing(call + words).sentence == ""
+
+
+def test_a_preference_of_a_known_kind_is_held_and_one_that_is_doubted_is_not() -> None:
+    """It becomes a preference, which agents are told: its belief must not wait for a review."""
+    assert [one.state for one in said("I like short answers without emojis.")] == ["current"]
+    assert all(one.state != "current" for one in said("Maybe I like short answers better?"))

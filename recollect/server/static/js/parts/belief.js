@@ -2,7 +2,7 @@
 // holds. Every change can be undone.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
-import { nameOf, projects } from "../projects.js";
+import { nameOf, projectOf, projects } from "../projects.js";
 import { href } from "../route.js";
 import { ago, count, plural, when } from "../format.js";
 import { Dialog } from "./dialog.js";
@@ -12,14 +12,25 @@ import { undo, undoable } from "./undo.js";
 
 export const SOURCE = {
   corrected: "corrected by you",
-  stated: "said by you",
+  stated: "stated",
   observed: "seen in the work",
   inferred: "inferred",
 };
+// Who stated it: what came from elsewhere was not said by this person.
+const STATED = {
+  user: "said by you",
+  assistant: "said by an agent",
+  file: "from a file",
+  web: "from the web",
+};
+const source = ({ source_type: type, strategy, author }) =>
+  strategy === "import"
+    ? "imported"
+    : ((type === "stated" && STATED[author]) || SOURCE[type]) ?? type;
 const FEW = 30;
 const KEEP = { proposed: "Keep", disputed: "This one holds", ended: "Holds again" };
 const REACH = [
-  ["project", "In its project"],
+  ["project", "In one project"],
   ["everywhere", "Everywhere"],
   ["branch", "On one branch"],
   ["session", "In one session"],
@@ -123,7 +134,7 @@ export function Belief({
               by ${endedBy(record, titles)} · held since ${when(record.valid_from)}
             ` : html`
               Since <time title=${when(record.valid_from)}>${ago(record.valid_from)}</time> ·${" "}
-              ${SOURCE[record.source_type] ?? record.source_type} · ${used(record)}
+              ${source(record)} · ${used(record)}
             `}
           </span>
         </div>
@@ -155,7 +166,7 @@ export function Belief({
             Forget
           </button>
           ${kept ? null : html`
-            <button onClick=${() => open("reach")}>Where…</button>
+            <button onClick=${() => open("reach")}>Move…</button>
           `}
         `}
       </div>
@@ -272,12 +283,12 @@ export function Correct({ name, text, close, save }) {
   `;
 }
 
-export function Reach({ record, close, save }) {
+// `several`: of more than one project, which they do not leave.
+export function Reach({ record, several, close, save }) {
   const here = record.namespace.includes("/project/");
   const [scope, choose] = useState(
     !here ? "everywhere" : record.scope === "turn" ? "project" : record.scope,
   );
-  const away = !here && scope !== "everywhere";
   const submit = (event) => {
     event.preventDefault();
     save(event, { scope, ...Object.fromEntries(new FormData(event.target)) });
@@ -314,10 +325,10 @@ export function Reach({ record, close, save }) {
               />
             </label>
           ` : null}
-          ${away ? html`
+          ${scope !== "everywhere" && !(several && here) ? html`
             <label class="field">
               Project
-              <select name="project">
+              <select name="project" value=${projectOf(record.namespace)}>
                 ${projects.value
                   .filter((one) => one.project_id)
                   .map((one) => html`

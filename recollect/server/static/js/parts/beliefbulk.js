@@ -46,7 +46,7 @@ export function BeliefBulk({ selection, items, again }) {
           Forget
         </button>
         <button onClick=${() => open("retype")}>Change type…</button>
-        <button onClick=${() => open("reach")}>Where…</button>
+        <button onClick=${() => open("reach")}>Move…</button>
         <button
           disabled=${!together}
           title=${together ? null : "Choose two or more of one project that hold"}
@@ -68,6 +68,7 @@ export function BeliefBulk({ selection, items, again }) {
     ${dialog === "reach" ? html`
       <${Reach}
         record=${{ ...records[0], title: many }}
+        several=${new Set(records.map((one) => one.namespace)).size > 1}
         close=${close}
         save=${(_event, change) => {
           close();

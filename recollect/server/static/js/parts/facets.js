@@ -1,4 +1,5 @@
-// What memories can be narrowed by, each choice with how many it would show.
+// What memories can be narrowed by, each choice with how many it would show. Types are shown for
+// the kind that is chosen: most kinds have names of their own for what they are about.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { pluralOf } from "../kinds.js";
@@ -14,6 +15,12 @@ const SPANS = [
   ["30", "This month"],
   ["90", "Three months"],
 ];
+const DATES = [
+  ["since", "From"],
+  ["until", "To"],
+  ["as_of", "As it was on"],
+];
+const RANGE = { since: "", until: "" }; // which a number of days replaces
 const USED = { true: "Told to an agent", false: "Never used" };
 const MOST_CONCEPTS = 20;
 
@@ -22,6 +29,9 @@ export function Facets({ params, counts, chosen }) {
   const group = (title, name, found, label = (one) => one) => html`
     <${Facet} title=${title} name=${name} counts=${found} label=${label} value=${params[name]} />
   `;
+  const many = (found) => Object.keys(found ?? {}).length;
+  const typed =
+    params.type || ((params.kind || many(counts?.kinds) === 1) && many(counts?.types) > 1);
   return html`
     <details class="facets" open=${open} onToggle=${(event) => set(event.target.open)}>
       <summary>Filters${chosen ? ` (${chosen})` : ""}</summary>
@@ -30,7 +40,7 @@ export function Facets({ params, counts, chosen }) {
         <${ProjectFilter} counts=${counts?.projects} />
       </div>
       ${group("Kind", "kind", counts?.kinds, pluralOf)}
-      ${group("Type", "type", counts?.types, pluralOf)}
+      ${typed ? group("Type", "type", counts?.types, pluralOf) : null}
       ${group("Use", "used", counts?.used, (one) => USED[one])}
       ${group("Files", "freshness", known(counts?.freshness), (one) => FRESH[one][1])}
       ${group("Branch", "branch", counts?.branches)}
@@ -41,14 +51,17 @@ export function Facets({ params, counts, chosen }) {
             <${Choice} key=${days} name="days" value=${days} words=${words} params=${params} />
           `)}
         </ul>
-        <label class="field small">
-          As it was on
-          <input
-            type="date"
-            value=${params.as_of ?? ""}
-            onChange=${(event) => refine({ as_of: event.target.value })}
-          />
-        </label>
+        ${DATES.map(([name, words]) => html`
+          <label class="field small" key=${name}>
+            ${words}
+            <input
+              type="date"
+              value=${params[name]?.slice(0, 10) ?? ""}
+              onChange=${(event) =>
+                refine({ days: name === "as_of" ? params.days : "", [name]: event.target.value })}
+            />
+          </label>
+        `)}
       </div>
       <div class="facet">
         <h2>File</h2>
@@ -99,7 +112,8 @@ function Choice({ name, value, words, number, params }) {
       <button
         class="choice"
         aria-pressed=${on}
-        onClick=${() => refine({ [name]: on ? "" : value })}>
+        onClick=${() =>
+          refine({ ...(name === "days" ? RANGE : {}), [name]: on ? "" : value })}>
         <span class="clip" title=${words}>${words}</span>
         ${number == null ? null : html`<span class="num">${count(number)}</span>`}
       </button>

@@ -52,6 +52,9 @@ export const MemoryLine = ({
       <${Kind} record=${record} />
       ${record.pinned ? html`<${Badge} tone="accent">Pinned<//>` : null}
       <${State} value=${record.state} />
+      ${record.says_ended && record.state !== "ended"
+        ? html`<${Badge} tone="warn">Says what no longer holds<//>`
+        : null}
       <${Fresh} value=${record.freshness} />
       ${project ? html`<span>${project}</span>` : null}
       ${record.files?.length ? html`

@@ -4,7 +4,7 @@ import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { nameOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
-import { count, when } from "../format.js";
+import { capital, count, sure, when } from "../format.js";
 import { BeliefGroup, Correct, grouped, SOURCE } from "../parts/belief.js";
 import { BeliefBulk } from "../parts/beliefbulk.js";
 import { Badge, Segments } from "../parts/pieces.js";
@@ -147,7 +147,8 @@ function Facts({ project }) {
             none="Tell an agent “always use pnpm here”, and it is listed here."
             items=${data.preferences.map((one) => ({
               id: one.preference_id,
-              what: `${one.category}: ${one.key.replaceAll("_", " ")}`,
+              group: inWords(one.category),
+              what: inWords(one.key),
               value: one.value,
               sure: one.strength,
               source: one.source_type,
@@ -162,7 +163,9 @@ function Facts({ project }) {
             none="They are learned as your agents work."
             items=${data.facts.map((one) => ({
               id: one.fact_id,
-              what: `${one.subject} ${one.predicate.replaceAll("_", " ")}`,
+              group: one.subject,
+              about: one.subject,
+              what: inWords(one.predicate),
               value: one.object,
               sure: one.confidence,
               source: one.source_type,
@@ -178,7 +181,7 @@ function Facts({ project }) {
             none="Steps are learned when they are repeated a third time."
             items=${data.procedures.map((one) => ({
               id: one.procedure_id,
-              what: one.name,
+              what: inWords(one.name),
               value: one.steps.join(" → "),
               sure: one.confidence,
               source: `${one.successes} of ${one.successes + one.failures} worked`,
@@ -193,6 +196,19 @@ function Facts({ project }) {
   `;
 }
 
+const inWords = (name) => capital(name.replaceAll("_", " "));
+
+// By what they are about, largest group first; what stands alone has no heading of its own.
+function byGroup(items) {
+  const groups = [...Map.groupBy(items, (one) => one.group ?? "")];
+  const several = groups.filter(([name, some]) => name && some.length > 1);
+  const alone = groups.filter((one) => !several.includes(one)).flatMap(([, some]) => some);
+  several.sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1));
+  const rest = alone.map((one) => (one.about ? { ...one, about: "", what: full(one) } : one));
+  return rest.length ? [...several, [several.length ? "Others" : "", rest]] : several;
+}
+const full = (one) => `${one.about} ${one.what.charAt(0).toLowerCase()}${one.what.slice(1)}`;
+
 const FactList = ({ title, none, items, again }) => html`
   <section class="card" aria-label=${title}>
     <header>
@@ -200,9 +216,12 @@ const FactList = ({ title, none, items, again }) => html`
       <span class="faint small">${count(items.length)}</span>
     </header>
     ${items.length ? html`
-      <ul class="items">
-        ${items.map((one) => html`<${FactRow} key=${one.id} one=${one} again=${again} />`)}
-      </ul>
+      ${byGroup(items).map(([name, some]) => html`
+        ${name ? html`<h3 class="day" key=${`${name} head`}>${name}</h3>` : null}
+        <ul class="items" key=${name}>
+          ${some.map((one) => html`<${FactRow} key=${one.id} one=${one} again=${again} />`)}
+        </ul>
+      `)}
     ` : html`
       <${Empty} title="None yet"><p>${none}</p><//>
     `}
@@ -219,13 +238,15 @@ function FactRow({ one, again }) {
     <li class="belief">
       <div class="what">
         <span class="wrap">
-          <a href=${href("memories", "", { q: one.what })}>${one.what}</a>:${" "}
+          <a href=${href("memories", "", { q: one.about ? full(one) : one.what })}>
+            ${one.what}
+          </a>:${" "}
           <strong>${one.value}</strong>
         </span>
         <div class="row-line small faint">
           <${Badge} tone=${SURE[one.source] ?? ""}>${SOURCE[one.source] ?? one.source}<//>
           ${one.sensitive ? html`<${Badge} tone="warn">sensitive<//>` : null}
-          <span>${Math.round(one.sure * 100)}% sure</span>
+          <span>${sure(one.sure)}</span>
           <span>since ${when(one.at)}</span>
           <span>${nameOf(one.namespace)}</span>
         </div>

@@ -3,7 +3,8 @@ import * as daemon from "../daemon.js";
 import { html } from "../html.js";
 import { nameOf } from "../projects.js";
 import { href, route } from "../route.js";
-import { plural, short } from "../format.js";
+import { plural, short, sure } from "../format.js";
+import { SOURCE } from "../parts/belief.js";
 import { Badge, MemoryLine } from "../parts/pieces.js";
 import { Section, Shown, useData } from "../parts/states.js";
 
@@ -57,7 +58,7 @@ const One = ({ entity, facts, relations, memories }) => html`
                     ${fact.subject} ${fact.predicate.replaceAll("_", " ")}${" "}
                     <b>${fact.object}</b>${" "}
                     <span class="faint small">
-                      ${Math.round(fact.confidence * 100)} %, ${fact.source_type}
+                      ${sure(fact.confidence)}, ${SOURCE[fact.source_type] ?? fact.source_type}
                       ${fact.valid_until ? ", no longer true" : ""}
                     </span>
                   </div>

@@ -3,7 +3,7 @@
 import * as daemon from "../daemon.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { listen } from "../live.js";
-import { nameOf, namespaceOf } from "../projects.js";
+import { nameOf, namespaceOf, projectOf } from "../projects.js";
 import { go, href, refine, route } from "../route.js";
 import { count, ms, plural } from "../format.js";
 import { Confirm } from "../parts/dialog.js";
@@ -52,10 +52,15 @@ const TIMES = ["days", "since", "until", "as_of"];
 function filtersOf(params) {
   const filters = Object.fromEntries(FILTERS.map((name) => [name, params[name]]));
   if (params.days) filters.since = new Date(Date.now() - params.days * 864e5).toISOString();
-  for (const name of ["since", "until", "as_of"])
-    if (params[name]) filters[name] = new Date(params[name]).toISOString();
+  if (params.since) filters.since = moment(params.since, "00:00");
+  if (params.until) filters.until = moment(params.until, "23:59:59.999");
+  if (params.as_of) filters.as_of = new Date(params.as_of).toISOString();
   return filters;
 }
+
+// A day of this machine's calendar begins or ends at a time of day; anything else is a moment.
+const moment = (text, time) =>
+  new Date(text.length === 10 ? `${text}T${time}` : text).toISOString();
 
 // What belongs into an open list without a question to the daemon: true, false, or null when only
 // the daemon knows.
@@ -99,7 +104,9 @@ function useFound(params) {
             limit: PAGE,
             before: fresh ? undefined : state.next,
           });
-      const items = now.q ? answer.items.map((one) => one.record) : answer.items;
+      const items = now.q
+        ? answer.items.map((one) => ({ ...one.record, says_ended: one.says_ended }))
+        : answer.items;
       if (latest.current === key)
         set((old) => ({
           items: fresh ? items : [...old.items, ...items],
@@ -151,7 +158,7 @@ function useFound(params) {
   return { ...state, old, more: () => read(false), again: () => read(true) };
 }
 
-// Of a search, the counts are those of what was found.
+// Of a search, the counts are those of what was found, without what only comes nearest.
 function counted(items) {
   const by = (name) => {
     const counts = {};
@@ -166,6 +173,8 @@ function counted(items) {
     types: by((one) => one.knowledge_type ?? one.observation_type),
     freshness: by((one) => one.freshness),
     used: by((one) => String(one.access_count > 0)),
+    projects: by((one) => projectOf(one.namespace)),
+    branches: {},
   };
 }
 
@@ -217,8 +226,14 @@ export function Memories() {
   const chosen = [...FILTERS, ...TIMES].filter((name) => params[name]);
   const filters = JSON.stringify([...FILTERS, ...TIMES].map((name) => params[name]));
   const counts = useData(() => daemon.counts(filtersOf(params)), filters, ["memory", "summary"]);
-  const shown = params.q ? { ...counts.data, ...counted(list.items) } : counts.data;
-  const total = params.q ? list.items.length : counts.data?.total;
+  const good = list.answer?.good || list.items.length;
+  // Nothing counts what there was at an earlier time.
+  const shown = params.q
+    ? counted(list.items.slice(0, good))
+    : params.as_of
+      ? null
+      : counts.data;
+  const total = params.q ? list.items.length : shown?.total;
   return html`
     <div>
       <div class="head">

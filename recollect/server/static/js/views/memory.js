@@ -1,10 +1,11 @@
 // One memory: what it says, where it comes from, its history, and what one can do with it.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
-import { agentOf, editable, typesOf } from "../kinds.js";
+import { agentOf, editable, isBelief, typesOf } from "../kinds.js";
 import { nameOf } from "../projects.js";
 import { go, href } from "../route.js";
-import { plural, short, when } from "../format.js";
+import { percent, plural, short, when } from "../format.js";
+import { Correct, Reach } from "../parts/belief.js";
 import { Confirm, Dialog } from "../parts/dialog.js";
 import { Ago, Badge, Fresh, Kind, Segments, State } from "../parts/pieces.js";
 import { Choose, moveAll, projectOptions } from "../parts/selection.js";
@@ -19,6 +20,8 @@ const AUTHOR = {
   file: "from a file",
   web: "from the web",
 };
+const author = (record) =>
+  record.strategy === "import" ? "imported" : (AUTHOR[record.author] ?? record.author);
 // When it happened, and when it was stored if that was another minute.
 const times = ({ valid_from: happened, created_at: stored }) =>
   when(happened) === when(stored)
@@ -62,7 +65,7 @@ export function Memory({ id, params }) {
           <div class="body">
             <h2 class="wrap">${record.title}</h2>
             <p class="small faint">
-              ${nameOf(record.namespace)} · ${AUTHOR[record.author] ?? record.author} ·${" "}
+              ${nameOf(record.namespace)} · ${author(record)} ·${" "}
               ${times(record)}
             </p>
             ${UNDECIDED[record.state] ? html`
@@ -75,7 +78,12 @@ export function Memory({ id, params }) {
               ${record.state === "disputed" ? html`
                 <a class="button" href=${href("beliefs", "", { show: "waiting" })}>Decide…</a>
               ` : null}
-              <button onClick=${() => open("edit")}>Edit</button>
+              ${isBelief(record) && record.state !== "ended" ? html`
+                <button onClick=${() => open("correct")}>Correct</button>
+              ` : null}
+              <button onClick=${() => open("edit")}>
+                ${isBelief(record) ? "Edit details" : "Edit"}
+              </button>
               <button
                 aria-pressed=${record.pinned}
                 onClick=${() =>
@@ -110,7 +118,27 @@ export function Memory({ id, params }) {
           ${dialog === "edit" ? html`
             <${Edit} record=${record} close=${() => open(null)} again=${state.again} />
           ` : null}
-          ${dialog === "move" ? html`
+          ${dialog === "correct" ? html`
+            <${Correct}
+              name=${record.title}
+              text=${record.summary?.startsWith(record.title) ? record.summary : record.title}
+              close=${() => open(null)}
+              save=${(_event, text) => {
+                open(null);
+                correct(record, text, params);
+              }}
+            />
+          ` : null}
+          ${dialog === "move" && isBelief(record) ? html`
+            <${Reach}
+              record=${record}
+              close=${() => open(null)}
+              save=${(_event, change) => {
+                open(null);
+                undoable(() => daemon.reach(id, change), "Changed.", state.again);
+              }}
+            />
+          ` : dialog === "move" ? html`
             <${Move} record=${record} close=${() => open(null)} again=${state.again} />
           ` : null}
           ${dialog === "delete" ? html`
@@ -189,8 +217,8 @@ const Content = ({ record }) => html`
     <dl class="facts small">
       <dt>Importance</dt>
       <dd>${record.importance} of 10</dd>
-      <dt>Confidence</dt>
-      <dd>${Math.round(record.confidence * 100)}%</dd>
+      <dt>Certainty</dt>
+      <dd>${percent(record.confidence)}</dd>
       <dt>Used</dt>
       <dd>
         ${record.access_count ? html`
@@ -452,6 +480,18 @@ const change = (record, changes, words, again) =>
 
 const keep = (record, again) =>
   undoable(() => daemon.keep(record.record_id), "It holds.", again);
+
+// Another belief holds instead: it is shown in the place of this one.
+async function correct(record, text, params) {
+  try {
+    const done = await daemon.correct(record.record_id, text);
+    const back = () => go("memories", record.record_id, params);
+    toast("Corrected.", { act: () => undo(done.operation.op_id, back) });
+    go("memories", done.belief.record_id, params);
+  } catch (error) {
+    toastError(error);
+  }
+}
 
 async function drop(record, never, params) {
   try {

@@ -329,7 +329,7 @@ function All() {
                   <tr key=${one.name}>
                     <td class="mono">${one.name}</td>
                     <td class="wrap">
-                      ${shown(one.value)}
+                      ${shown(one.value) || html`<span class="faint">empty</span>`}
                       ${shown(one.value) !== shown(one.default) ? html`
                         ${" "}
                         <${Badge} tone="accent">changed<//>

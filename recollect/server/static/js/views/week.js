@@ -6,7 +6,7 @@ import { feed } from "../live.js";
 import { agentOf } from "../kinds.js";
 import { nameOf, namespaceOf, ProjectFilter } from "../projects.js";
 import { href, refine, route } from "../route.js";
-import { ago, count, plural, sessionState, short } from "../format.js";
+import { ago, capital, count, plural, sessionState, short } from "../format.js";
 import { BeliefGroup, grouped } from "../parts/belief.js";
 import { Figures } from "../parts/figures.js";
 import { Ago, Badge, Kind, ReceiptLine, withPrompt, withReceipt } from "../parts/pieces.js";
@@ -103,7 +103,7 @@ function Health({ week, span }) {
           key=${one.name + one.message}
           class=${`notice ${one.level === "error" ? "bad" : ""}`}
           role="alert">
-          <span>${one.message}</span>
+          <span>${capital(one.message)}</span>
           ${one.hint ? html`<code class="push">${one.hint}</code>` : null}
         </div>
       `)}
