@@ -180,6 +180,7 @@ class Notes:
     past: float = entry(0.15, 0, 1, "a line for a question about the past")
     near: float = entry(0.55, 0, 1, "a cosine that is enough by itself while an index is filled")
     most: int = entry(2, 1, 10, "most memories that a prompt is told")
+    title_names: int = entry(6, 0, 20, "most names in code behind the title of a note")
     most_past: int = entry(8, 1, 30, "most memories for a question about the past")
     alike: float = entry(0.7, 0, 1, "share of words that two titles of one memory have in common")
     alike_words: int = entry(3, 1, 10, "fewest words of a title, for that share to mean something")

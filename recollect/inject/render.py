@@ -17,7 +17,9 @@ from typing import Generic, TypeVar
 from recollect.capture.foreign import BLOCKS
 from recollect.core.ids import short_id
 from recollect.core.text_words import count_tokens
+from recollect.core.tuning import NOTES
 from recollect.core.values import Checkpoint, Entity, Fact, Preference, Procedure, Record
+from recollect.extract.normalised_text import identifiers
 from recollect.inject.draft import BriefLine, Section
 
 HEADS: dict[Section, str] = {
@@ -32,6 +34,7 @@ SUMMARY_CHARS = 400
 NOTE_CHARS = 220
 RULE_CHARS = 120
 STATE_CHARS = 100
+_NAME_CHARS = range(6, 33)  # a longer one costs more than it tells
 QUOTE_CHARS = 300
 TASK_CHARS = 160
 FACTS = 3
@@ -100,15 +103,24 @@ def _record(record: Record, stale: str, *, quoted: bool) -> tuple[str, ...]:
         title = shortened(title, STATE_CHARS).rstrip(".")
         short = f"- {day} {title}{end}"
         left = _OPEN.search(record.summary)
-        return (f"- {day} {title}. {left[0]}{end}" if left else short, short)
+        named = f"- {day} {title}{_names(record)}{end}"
+        return (f"- {day} {title}. {left[0]}{end}" if left else named, short)
     if record.strategy == "rules" and not quoted and not record.tells_cause:
-        return (short,)  # its title is what came of the turn; the rest is how
+        # Its title is what came of the turn; of the rest, which is how, the names in code.
+        return (f"- {day} {title}{_names(record)}{end}", short)
     said = shortened(_ASKED.sub("", one_line(record.summary)), NOTE_CHARS)
     if not said or (said.startswith(title) and len(said) <= len(title) + 1):
         return (short,)
     joint = " " if title.endswith((".", "!", "?")) else ": "
     whole = said if said.startswith(title.rstrip(".… ")) else f"{title}{joint}{said}"
     return (f"- {day} {whole}{end}", short)
+
+
+def _names(record: Record) -> str:
+    """Names in code that the rest of a note has and its title has not."""
+    found = identifiers(f"{record.summary} {record.detail}")
+    new = [one for one in found if one not in record.title and len(one) in _NAME_CHARS]
+    return f" ({', '.join(new[: NOTES.title_names])})" if new else ""
 
 
 def _record_in_section(record: Record, stale: str) -> tuple[str, str]:

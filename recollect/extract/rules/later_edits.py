@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from recollect.core.tuning import NOTE_MAKING
-from recollect.extract.normalised_text import content_words
+from recollect.extract.normalised_text import content_words, identifiers
 from recollect.extract.rules.prose import fenced
 from recollect.extract.rules.turns import Turn
 from recollect.work import commands, edited_text
@@ -23,8 +23,6 @@ _SHORT_LINE = 4
 _STEM = 7
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
-_NAMED = re.compile(r"[A-Za-z_]\w{3,}(?:\(\))?")
-_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w")
 # Files whose text tells of code and does not change it.
 _TELLS = re.compile(r"\.(?:md|mdx|rst|txt|adoc)$|(?:^|[/_.-])tests?(?:[/_.-]|$)|spec\.\w+$", re.I)
 # What is missing, wrong or so for now: an edit of what it names may end it.
@@ -54,11 +52,7 @@ def _parts(text: str) -> set[str]:
 
 def code_names(text: str) -> set[str]:
     """The words of a text that are names in code."""
-    return {
-        word.removesuffix("()")
-        for word in _NAMED.findall(text)
-        if word.endswith("()") or _INNER_CAPITAL.search(word)
-    }
+    return set(identifiers(text))
 
 
 @dataclass
