@@ -63,11 +63,11 @@ class RulesExtractor:
             notes = self._reads.own_notes(batch.namespace, session_id)
             found.settle(settled, notes, fresh)
             whole = summary([_without_refused(one, refused) for one in told])
-            if whole is not None:
+            if whole is not None and whole.title:
                 found.add_summary(first, whole, told[-1].turn)
-                stop = next((one for one in reversed(new) if _is_stop(one)), None)
-                if stop is not None:
-                    stops.append((stop, whole))
+            stop = next((one for one in reversed(new) if _is_stop(one)), None)
+            if whole is not None and stop is not None:
+                stops.append((stop, whole))
         found.claims += self._procedures(batch, fresh)
         kept, dropped = filter_candidates(
             found.candidates,
@@ -152,7 +152,7 @@ class RulesExtractor:
             checkpoint_id=ids.CHECKPOINT + _derived(event.event_id, "checkpoint"),
             namespace=event.namespace,
             session_id=event.session_id,
-            task=whole.title,
+            task=whole.task,
             progress=whole.progress,
             next_steps=whole.next_steps,
             questions=whole.open_ends,

@@ -1,7 +1,8 @@
 """The summary of a session, and what its checkpoint takes from it.
 
-In: a session's turns with what came of each. Out: what was done (commits, an approved plan, notes,
-edited files), how the last check ended, and what is open; nothing of a session that did no work.
+In: a session's turns with what came of each. Out: what was asked for, what was done (commits, an
+approved plan, notes, edited files), how the last check ended, and what is open. A session that did
+no work has no title and no summary, only a checkpoint if its answers name next steps or questions.
 The summary's id follows from the session: it replaces itself as the session grows.
 """
 
@@ -15,7 +16,7 @@ from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, commits, error_line
 from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore
-from recollect.extract.rules.prose import cut, lines, sentences, shortened
+from recollect.extract.rules.prose import capitalised, cut, lines, sentences, shortened
 from recollect.extract.rules.sentence_ranker import RankedSentence
 from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.titles import POINTS_BACK, as_title, order
@@ -89,7 +90,8 @@ class CheckRun:
 
 @dataclass(frozen=True)
 class Summary:
-    title: str
+    title: str  # empty: nothing was done
+    task: str
     done: tuple[str, ...]  # besides the title
     found: tuple[str, ...]  # causes and discoveries
     check: CheckRun | None
@@ -99,6 +101,7 @@ class Summary:
     event_ids: tuple[str, ...] = field(default=())
     all_done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()  # what the last answers say is open
+    edited: tuple[str, ...] = ()
 
     @property
     def detail(self) -> str:
@@ -140,8 +143,9 @@ class Summary:
 
     @property
     def progress(self) -> str:
-        """What was done and found out besides the title, for a checkpoint."""
-        told = (*self.done, *self.found, *self._checks(failed=False))
+        """What was done and found out, for a checkpoint; if no words tell it, what was edited."""
+        told = [one for one in (self.title, *self.done) if one and one != self.task]
+        told = [*(told or self.edited), *self.found, *self._checks(failed=False)]
         return "; ".join(one.rstrip(" .") for one in told)
 
     @property
@@ -155,28 +159,33 @@ class Summary:
 
 
 def summary(told: Sequence[TurnResult]) -> Summary | None:
-    """None when nothing was committed, edited or noted."""
+    """None when nothing was committed, edited or noted, and no answer names what is open."""
     told = told[-MOST_TURNS:]
+    if not told:
+        return None
     subjects = [one for result in reversed(told) for one in reversed(_commits(result))]
     headings = [one for result in reversed(told) if (one := _plan_heading(result))]
     notes, found = _notes(told, _done_in), _notes(told, _found_in)
     long = [title for one in reversed(told) if _stands_alone(title := _title(one))]
     named = _first(subjects, headings, notes, found, long, _orders(told), _edited(told))
-    if not named:
+    steps = tuple(_items(_still_to_do(told)))
+    if not named and not steps and not _names_question(told[-1].turn.answered):
         return None
     done = _once([named, *subjects, *notes])[1:]
     files = dict.fromkeys(path for one in told for path in one.turn.written())
     return Summary(
         title=named,
+        task=_task(told) or named or cut(told[-1].turn.asked.strip(), _ITEM_CHARS),
         done=tuple(done[: MOST_DONE - 1]),
         found=tuple(_once([named, *done, *found])[1 + len(done) :][:MOST_FOUND]),
         check=_last_check(told),
-        next_steps=tuple(_items(_still_to_do(told))),
+        next_steps=steps,
         questions=tuple(_items(questions(told[-1].turn.answered))),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
         all_done=tuple(_once([*subjects, *notes])),
         left=tuple(_left_open(told))[:MOST_LEFT],
+        edited=tuple(_edited(told)),
     )
 
 
@@ -208,6 +217,22 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
                     ]
         since += [one.request, _title(one), *_commits(one)]
     return _once(found)
+
+
+def _task(told: Sequence[TurnResult]) -> str:
+    """The last thing that was asked for in words that stand alone."""
+    for one in reversed(told):
+        asked = capitalised(order(one.request) or one.request)
+        others = (patterns.CHATTER, patterns.LEANS, POINTS_BACK)
+        leans = any(form.match(asked) for form in others) or one.refused(asked)
+        if len(content_words(asked)) >= 4 and not leans:
+            return _shortened(asked.rstrip("?")) or cut(asked, _ITEM_CHARS)
+    return ""
+
+
+def _names_question(answer: str) -> bool:
+    """Whether an answer says of a question that it is open."""
+    return any(patterns.OPEN_QUESTION.match(sentence) for sentence in sentences(answer))
 
 
 def _title(one: TurnResult) -> str:

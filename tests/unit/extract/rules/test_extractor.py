@@ -306,7 +306,8 @@ def test_a_stop_leaves_a_checkpoint(store: SqliteStore) -> None:
     )
     found = extract(store, told)
     (checkpoint,) = found.checkpoints
-    assert checkpoint.task == "Added the part list to upload/resume.py"
+    assert checkpoint.task == "Start on the upload resume feature, ticket UP-118"
+    assert checkpoint.progress == "Added the part list to upload/resume.py"
     assert checkpoint.next_steps == ("expire part lists",)
     assert checkpoint.questions == ("should a changed size restart the upload or fail?",)
     assert checkpoint.files == ("upload/resume.py",)

@@ -200,9 +200,39 @@ def test_a_checkpoint_tells_what_was_done(store: SqliteStore) -> None:
     told = mended().ask("rename Total to Sum in invoice/total.go").edit("invoice/total.go")
     told.answer("Renamed `Total` to `Sum` in `invoice/total.go`.")
     found = checkpoint(store, told)
-    assert found.task == "Moved the voucher before the tax"
-    assert found.progress.startswith("Renamed Total to Sum in invoice/total.go; The cause was")
+    assert found.task == "Rename Total to Sum in invoice/total.go"
+    moved, renamed = "Moved the voucher before the tax", "Renamed Total to Sum in invoice/total.go"
+    assert found.progress.startswith(f"{moved}; {renamed}; The cause was")
     assert found.next_steps == ("add a test for two vouchers",)
+
+
+def test_a_session_without_work_leaves_a_checkpoint_if_it_names_what_is_open(
+    store: SqliteStore,
+) -> None:
+    told = (
+        Told()
+        .ask("How should refunds be retried?")
+        .answer(
+            "By the nightly job, with a cap.\n\nNext steps:\n- write the retry policy down\n\n"
+            "Open question: Should partial refunds also be retried by the nightly job?"
+        )
+    )
+    found = extract(store, told)
+    assert records(found, kind="summary") == []
+    (stop,) = found.checkpoints
+    assert stop.task == "How should refunds be retried?" and stop.progress == ""
+    assert stop.next_steps == ("write the retry policy down",)
+    assert stop.questions == ("Should partial refunds also be retried by the nightly job?",)
+
+
+def test_many_turns_of_edits_are_progress(store: SqliteStore) -> None:
+    told = Told()
+    for number in range(13):
+        told.ask(f"Change rule {number} so that field{number} is checked for every tenant")
+        told.edit(f"rules/r{number}.py").answer(f"Rule {number} checks `field{number}` now.")
+    found = checkpoint(store, told)
+    assert found.task == "Change rule 12 so that field12 is checked for every tenant"
+    assert found.progress == "Edited r0.py and 12 more files"
 
 
 @pytest.mark.parametrize(("later", "title"), [(49, "Bring the invoices in order"), (50, "Edited")])
