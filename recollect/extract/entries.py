@@ -1,11 +1,13 @@
 """Events as they are shown to a model: one entry each, for every kind of event and body.
 
 In: stored events. Out: entries with author and text, cut to a size. The author follows from the
-kind of event, never from what its text claims.
+kind of event, never from what its text claims. Of a tool call everything is shown once: hosts
+repeat what a call was given in what it gave back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from recollect.core.values import (
     Author,
@@ -16,8 +18,11 @@ from recollect.core.values import (
     encode,
 )
 from recollect.hosts import tools
+from recollect.work.edited_text import changes
 
 ENTRY_CHARS = 8000
+WORK_CHARS = 2000  # of a command or an edit: most of the text, least of what is remembered
+REPLACED_CHARS = 300  # of what an edit removed
 _CUT = " […] "
 
 
@@ -43,11 +48,16 @@ def entries(events: Sequence[StoredEvent]) -> list[Entry]:
 
 def entry(stored: StoredEvent) -> Entry:
     event = stored.event
+    most = ENTRY_CHARS
     match event.body:
         case TextBody(content=content):
             parts: tuple[tuple[str, str], ...] = (("", content),)
         case MessageBody(turns=turns):
             parts = tuple((turn.role, turn.content) for turn in turns)
+        case JsonBody(data=dict() as data) if event.kind == "tool_use":
+            parts = (("", "\n".join(_call(data))),)
+            if data.get("class") in ("file-write", "command"):
+                most = WORK_CHARS
         case JsonBody(data=data):
             parts = (("", encode(data).decode()),)
     whole = Entry(
@@ -58,7 +68,26 @@ def entry(stored: StoredEvent) -> Entry:
         at=event.valid_time.isoformat(timespec="seconds"),
         parts=parts,
     )
-    return shorten(whole, ENTRY_CHARS)
+    return shorten(whole, most)
+
+
+def _call(data: dict[str, Any]) -> Iterator[str]:
+    """A tool call: what it did to which files, and what it gave back. What an edit gave back is the
+    edit again."""
+    given, failed = data.get("input"), data.get("failed") is True
+    files = data["files"] if isinstance(data.get("files"), list) else []
+    yield " ".join((f"{data.get('tool')}{' failed' if failed else ''}:", *map(str, files)))
+    edits = list(changes(given)) if data.get("class") == "file-write" else []
+    for old, new in edits:
+        if old:
+            yield f"- {_ends(old, REPLACED_CHARS)}"
+        yield f"+ {new}"
+    if not edits:
+        command = data.get("command")
+        told = [command] if command and isinstance(command, str) else tools.texts(given)
+        yield from (text for text in told if text not in files)
+    if not edits or failed:
+        yield from filter(None, tools.texts(data.get("output")))
 
 
 def author_of(stored: StoredEvent) -> Author:

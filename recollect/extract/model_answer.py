@@ -1,8 +1,9 @@
 """Parses a model's answer into candidates and claims.
 
-In: the answer, and its batch. Out: an Extraction. The answer is untrusted: it is scrubbed and cut
-to the limits of a record, and a citation counts only if it is an event of the batch. An unreadable
-answer raises UnreadableAnswer; an empty one or <skip/> gives no memory.
+In: the answer, its batch, and the memories that were shown with it. Out: an Extraction. The answer
+is untrusted: it is scrubbed and cut to the limits of a record, a citation counts only if it is an
+event of the batch, and only what was shown can be outdated. An unreadable answer raises
+UnreadableAnswer; an empty one or <skip/> gives no memory.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,6 +26,7 @@ from recollect.extract.interface import (
     PreferenceClaim,
     RelationClaim,
 )
+from recollect.extract.normalised_text import hash_of_words
 from recollect.extract.tagged_text import MOST_CHARS, Element, elements, holds, plain
 from recollect.store.interface import Batch
 
@@ -43,7 +45,7 @@ class UnreadableAnswer(ExtractionFailed):
     """The answer held nothing that can be read."""
 
 
-def parse(text: str, batch: Batch) -> Extraction:
+def parse(text: str, batch: Batch, known: Sequence[Record] = ()) -> Extraction:
     """Raises UnreadableAnswer."""
     text = text[:MOST_CHARS]
     if not text.strip():
@@ -52,13 +54,21 @@ def parse(text: str, batch: Batch) -> Extraction:
     made = [_candidate(element, batch) for element in found[:MOST_MEMORIES]]
     candidates = tuple(one for one in made if one is not None)
     claims = tuple(_claims(text, batch))
-    if not candidates and not claims:
+    outdated = {one.attributes.get("id") for one in elements(text, "outdated")}
+    anew = {hash_of_words(one.record.title, one.record.summary) for one in candidates}
+    ended = tuple(  # but the user's words, and what is written anew in the same words
+        one.record_id
+        for one in known
+        if one.record_id in outdated and one.author != "user"
+        if hash_of_words(one.title, one.summary) not in anew
+    )
+    if not candidates and not claims and not ended:
         if holds(text, "memory") or not _nothing_to_say(text):
             raise UnreadableAnswer()
         return Extraction()
     dropped = [Dropped("", "malformed") for one in made if one is None]
     dropped += [Dropped("", "too many") for _ in found[MOST_MEMORIES:]]
-    return Extraction(candidates=candidates, claims=claims, dropped=tuple(dropped))
+    return Extraction(candidates=candidates, claims=claims, dropped=tuple(dropped), ended=ended)
 
 
 def _nothing_to_say(text: str) -> bool:

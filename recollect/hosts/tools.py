@@ -139,7 +139,7 @@ _PATCH_FILE = re.compile(
     r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$", re.MULTILINE
 )
 _MAX_FILES = 50
-_DEEPEST = 4  # of texts within what a tool was given or gave back
+_DEEPEST = 4  # of `texts`
 _MAX_PATH = 500
 
 # What stays of a read-only call: where it looked and for what (A25).
@@ -188,18 +188,19 @@ def defined_names(tool: ToolFacts, arguments: Any, output: Any) -> list[str]:
         return []
     match tool.tool_class:
         case "file-write":
-            return _defined_in("\n".join(_texts(arguments)))
+            return _defined_in("\n".join(texts(arguments)))
         case "file-read" if not tool.failed:
-            return _defined_in("\n".join(_texts(output)))
+            return _defined_in("\n".join(texts(output)))
     return []
 
 
-def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+def texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """The texts within what a tool was given or gave back."""
     if isinstance(value, str):
         yield value
     elif depth < _DEEPEST and isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item, depth + 1)
+            yield from texts(item, depth + 1)
 
 
 def runs_recollect(command: str) -> bool:

@@ -39,9 +39,10 @@ log = logging.getLogger(__name__)
 BATCH = 100
 CATCH_UP_SESSIONS = 200
 CATCH_UP_AGE = timedelta(days=14)
-# Roughly what a person reads as one token, and what a run of extraction sends for each.
+# Roughly: the characters of a token, and what extraction sends of a transcript's bytes. Five
+# sessions of Claude Code had a share of .07; an estimate is better too high.
 CHARACTERS_PER_TOKEN = 4
-PROMPT_SHARE = 1.3
+PROMPT_SHARE = 0.2
 
 
 @dataclass(frozen=True)

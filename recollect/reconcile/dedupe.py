@@ -117,14 +117,16 @@ def by_judge(
     judge: MergeJudge,
     breaker: JudgeBreaker,
     embedder: RecordEmbedder | None,
+    ended: Sequence[str] = (),
 ) -> Decisions:
+    """What `ended` names ends with this batch: nothing is merged with it."""
     made = Decisions()
     fresh = _unknown(store, namespace, candidates, made)
     found = clusters([_whole(one) for one in fresh], BATCH_COSINE)
     made.clusters = len(found)
     centroids = [cluster.centroid for cluster in found]
     near = neighbours(store, namespace, centroids, NEIGHBOUR_COSINE, model=_model(fresh))
-    taken: set[str] = set()  # neighbours that a sibling cluster merges
+    taken = set(ended)  # and neighbours that a sibling cluster merges
     asking = True
     for cluster, around in zip(found, near, strict=True):
         members = tuple(fresh[at] for at in cluster.members)

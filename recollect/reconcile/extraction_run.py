@@ -44,7 +44,7 @@ from recollect.extract.interface import (
     PreferenceClaim,
     ProcedureClaim,
 )
-from recollect.extract.model import ModelExtractor
+from recollect.extract.model import ModelExtractor, known_memories
 from recollect.extract.watcher import RunFollowUp
 from recollect.ingest.memories import Memories
 from recollect.llm.base import Completion, ModelRequest, Provider
@@ -216,7 +216,7 @@ class ExtractionWorker:
             ]
             perhaps = [self._made(candidate, where) for candidate in unread(extraction, batch)]
         with self._timed(counts, "dedupe"):
-            decisions = self._dedupe(batch.namespace, made, extraction.derived, judge, counts)
+            decisions = self._dedupe(batch.namespace, made, extraction, judge, counts)
         with self._timed(counts, "beliefs"):
             plan = plan_beliefs(
                 self._store, batch.namespace, decisions.plans, extraction.claims, perhaps
@@ -272,9 +272,9 @@ class ExtractionWorker:
             return self._rules.extract(batch), None
 
     def _model_extractor(self, model: "_Tally") -> ModelExtractor:
-        if not self._options.compact:
-            return ModelExtractor(model)
-        return ModelExtractor(model, functools.partial(self._condenser, model))
+        condense = functools.partial(self._condenser, model) if self._options.compact else None
+        known = functools.partial(known_memories, self._store.records)
+        return ModelExtractor(model, condense, known)
 
     def _with_rules(self, found: Extraction, batch: Batch) -> Extraction:
         """Add what rules derive from events, whoever extracts the rest: summaries, checkpoints,
@@ -294,7 +294,7 @@ class ExtractionWorker:
             checkpoints=plain.checkpoints,
             derived=plain.derived,
             reworded=plain.reworded,
-            ended=plain.ended,
+            ended=(*found.ended, *plain.ended),
             turns=plain.turns,
         )
 
@@ -311,10 +311,11 @@ class ExtractionWorker:
         self,
         namespace: str,
         made: Sequence[EmbeddedRecord],
-        derived: frozenset[str],
+        extraction: Extraction,
         judge: "_Tally | None",
         counts: _Counts,
     ) -> Decisions:
+        derived = extraction.derived
         standing = [
             ClusterPlan((one,), derived=True) for one in made if one.record.record_id in derived
         ]
@@ -333,6 +334,7 @@ class ExtractionWorker:
                 MergeJudge(judge),
                 self._judging,
                 self._embedder,
+                extraction.ended,
             )
             counts.outcome = "committed"
         decisions.plans[:0] = standing

@@ -9,7 +9,7 @@ from recollect.core.errors import ExtractionFailed, ProviderDown, ProviderTimeou
 from recollect.core.values import ChatMessage, Event, JsonBody, MessageBody, StoredEvent, check
 from recollect.extract.breaker import Breaker
 from recollect.extract.condense import Condenser
-from recollect.extract.entries import Entry, entries, fit_to_size
+from recollect.extract.entries import WORK_CHARS, Entry, entries, fit_to_size
 from recollect.extract.interface import EntityClaim, Extraction, FactClaim, PreferenceClaim
 from recollect.extract.model import ATTEMPTS, PROMPT_CHARS, TIMEOUT_S, ModelExtractor
 from recollect.extract.model_answer import UnreadableAnswer, parse
@@ -47,7 +47,30 @@ def test_every_kind_and_body_shape_is_shown_with_its_id_kind_and_author() -> Non
         assert f'id="{one.event_id}" kind="{one.kind}"' in shown
     assert 'by="user"' in shown and 'by="web"' in shown and 'by="assistant"' in shown
     assert '<turn role="user">why?</turn>' in shown and "a prompt" in shown
-    assert "&quot;class&quot;:&quot;research&quot;" in shown
+    assert "t:\nx\ny\n</event>" in shown
+
+
+def test_a_tool_call_is_told_once_however_often_its_host_repeats_it() -> None:
+    swap = {"old_string": "port = 80", "new_string": 'port = "8080"', "file_path": "/p/a.py"}
+    patch = [{"lines": ["-port = 80", '+port = "8080"']}]
+    echo = {"oldString": "port = 80", "newString": 'port = "8080"', "structuredPatch": patch}
+    edit = tool("file-write", tool="Edit", files=["/p/a.py"], input=swap, output=echo)
+    refused = tool("file-write", input=swap, output="The user said: not 8080", failed=True)
+    run = {"command": "make test", "description": "Runs the tests"}
+    ran = tool(command="make test", input=run, output={"stdout": "3 passed", "stderr": ""})
+    other = tool("file-write", input={"cell": "x = 1"}, output=None)
+    odd = event(kind="tool_use", body=JsonBody(data=["not", "a call"]))
+    shown = entries([stored(one) for one in (edit, refused, ran, other, odd)])
+    assert [one.parts[0][1] for one in shown] == [
+        'Edit: /p/a.py\n- port = 80\n+ port = "8080"',
+        't failed:\n- port = 80\n+ port = "8080"\nThe user said: not 8080',
+        "t:\nmake test\n3 passed",
+        "t:\nx = 1",
+        '["not","a call"]',
+    ]
+    long = tool(command="make", output={"stdout": "x" * 9000 + " 1 failed"})
+    (told,) = entries([stored(long)])
+    assert told.size <= WORK_CHARS and told.parts[0][1].endswith(" 1 failed")
 
 
 def test_no_text_can_leave_its_tag() -> None:
@@ -162,6 +185,16 @@ def test_what_rests_on_tools_alone_is_marked_as_theirs() -> None:
     )
     authors = [one.record.author for one in parse(answer, batch(read, ran, asked)).candidates]
     assert authors == ["file", "tool", "assistant"]
+
+
+def test_only_what_was_shown_and_is_not_the_users_can_be_outdated() -> None:
+    asked = event("always use tabs")
+    made = memory("tabs", asked.event_id, sort="constraint") + memory("the build fails")
+    told, note = (one.record for one in parse(made, batch(asked)).candidates)
+    answer = "".join(f'<outdated id="{one}"/>' for one in (told.record_id, note.record_id, "mr_x"))
+    assert parse(answer, batch(asked), [told, note]).ended == (note.record_id,)
+    with pytest.raises(UnreadableAnswer):
+        parse(answer, batch(asked))
 
 
 def test_claims_are_read_and_carry_who_said_so() -> None:

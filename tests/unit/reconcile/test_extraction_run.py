@@ -309,6 +309,29 @@ def test_a_spent_budget_goes_on_by_rules_in_the_same_run(store: SqliteStore, go:
     assert one.status()["by_rules_because"] == {NAMESPACE: "enough for today"}
 
 
+def test_a_model_may_take_back_what_it_wrote_of_the_session_and_nothing_else(
+    store: SqliteStore, go: Maker
+) -> None:
+    titled = {one.title: one for one in stored_at(store, go, 40, 80)}
+    told = msgspec.structs.replace(titled["old80 @80"], summary="put right by hand")
+    store.records.edit(told, "ada")
+    again = memory("old40 @40 ") + f'<outdated id="{titled["old40 @40"].record_id}"/>'
+    go(Scripted(again)).run(NAMESPACE)
+    assert titles(store) == ["old40 @40", "old80 @80"]  # the same words again end nothing
+
+    def answer(request: ModelRequest) -> str:
+        known = request.prompt.partition("<batch")[0]
+        assert titled["old40 @40"].record_id in known and "old80" not in known
+        ended = "".join(f'<outdated id="{one.record_id}"/>' for one in titled.values())
+        return memory("the build passes @200 ") + ended
+
+    store.events.put([arrival("three")])
+    go(Scripted(answer, judge=[SEPARATE])).run(NAMESPACE)
+    assert titles(store) == ["old80 @80", "the build passes @200"]
+    last_op = store.log.page(NAMESPACE, limit=1).items[0]
+    assert last_op.targets == (titled["old40 @40"].record_id,) and last_op.kind == "supersede"
+
+
 def test_a_budget_that_is_spent_while_judging_is_nobodys_failure(
     store: SqliteStore, go: Maker
 ) -> None:
