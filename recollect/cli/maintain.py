@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from recollect.cli.options import dry_run_option, json_option
-from recollect.cli.output import print_json, print_table
+from recollect.cli.output import memories, print_json, print_table, print_text
 from recollect.client import Client
 from recollect.core import settings
 
@@ -59,6 +59,11 @@ def _print_report(report: dict[str, Any]) -> None:
     ]  # fmt: skip
     if rows:
         print_table(["Memories", "Stored", "Never used"], rows)
+    if report["stale"]:
+        count = memories(report["stale"])
+        click.echo(f"Stale, because a cited file changed or is gone: {count}, for example:")
+        for record_id, title in report["stale_named"].items():
+            print_text(f"{record_id} {title}", indent=2)
     click.echo(
         f"The database takes {report['bytes'] / 1e6:.1f} MB, "
         f"{report['bytes_free'] / 1e6:.1f} MB of it free."

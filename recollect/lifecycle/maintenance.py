@@ -38,11 +38,14 @@ PURGED = 200
 PAGES = 256
 DIGEST_MEMORIES = 200
 CITING = 2000  # memories whose files one pass checks
+STALE: tuple[Freshness, ...] = ("drifted", "orphaned")
+NAMED = 5  # stale memories that a report names
 
 
 @dataclass
 class MaintenanceReport:
-    """What a pass did, or would do, by step."""
+    """What a pass did, or would do, by step. `stale`: memories of which a cited file changed or is
+    gone, with some of them, the latest to become so first."""
 
     at: datetime
     preview: bool
@@ -53,6 +56,19 @@ class MaintenanceReport:
     bytes_free: int = 0
     tight: bool = False
     finished: bool = True
+    stale: int = 0
+    stale_named: list[Record] = field(default_factory=list)
+    mended: set[str] = field(default_factory=set)
+
+    def note(self, record: Record, now: Freshness) -> None:
+        """The freshness of a memory changed, or would."""
+        self.counts["marked as stale" if now in STALE else "marked as up to date"] += 1
+        if now in STALE:
+            self.stale_named.append(record)
+        else:
+            self.mended.add(record.record_id)
+        if self.preview:  # else it is counted when it is stored
+            self.stale += (now in STALE) - (record.freshness in STALE)
 
 
 class MaintenanceStopped(Exception):
@@ -135,10 +151,21 @@ class Maintenance:
         now = self._store.upkeep.space()
         report.bytes, report.bytes_free = now.bytes, now.free
         for namespace in self._store.projects.namespaces():
+            for state in STALE:
+                where = RecordFilter(freshness=state)
+                report.stale += sum(
+                    one.count for one in self._store.records.counts(namespace, where)
+                )
+                page = self._store.records.page(namespace, where, limit=NAMED)
+                report.stale_named += page.items
             ages = self._store.aging.ages(namespace)
             for kind, spans in decay.statistics(ages, report.at).items():
                 known = Counter(report.memories.get(kind, {}))
                 report.memories[kind] = dict(known + Counter(spans))
+        seen = {one.record_id: self._visible(one) for one in report.stale_named}
+        report.stale_named = [
+            one for one in seen.values() if one is not None and one.record_id not in report.mended
+        ][:NAMED]
         return report
 
     def _rules(self, report: MaintenanceReport) -> Forgetting:
@@ -155,9 +182,10 @@ class Maintenance:
         alike = self._alike(namespace, report)
         found["notes consolidated"] = sum(map(len, alike))
         gone = {one.record_id for one in due}.union(*alike)
-        found["freshness noted"] = sum(
-            len(changed.keys() - gone) for changed in self._freshness_changes(namespace)
-        )
+        for changed in self._freshness_changes(namespace):
+            for one, state in changed:
+                if one.record_id not in gone:
+                    report.note(one, state)
         found["inferred things faded"] = len(
             self._store.aging.inferred(namespace, report.at - decay.STEP, 1 << 30)
         )
@@ -319,20 +347,23 @@ class Maintenance:
     def _freshening(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         for changed in self._freshness_changes(namespace):
             if changed:
-                report.counts["freshness noted"] += self._store.records.touch(
-                    namespace, (), report.at, changed
-                )
-                self._memories.changed(namespace, sorted(changed))
+                states = {one.record_id: state for one, state in changed}
+                self._store.records.touch(namespace, (), report.at, states)
+                self._memories.changed(namespace, sorted(states))
+                for one, state in changed:
+                    report.note(one, state)
             yield
 
-    def _freshness_changes(self, namespace: str) -> Iterator[dict[str, Freshness]]:
+    def _freshness_changes(self, namespace: str) -> Iterator[list[tuple[Record, Freshness]]]:
         """Memories whose files are no longer in the state that is stored, page by page."""
         try:
             yield from self._freshness_changes_in_time(namespace)
         except Late:
             log.warning("a work tree does not answer: its memories keep their freshness")
 
-    def _freshness_changes_in_time(self, namespace: str) -> Iterator[dict[str, Freshness]]:
+    def _freshness_changes_in_time(
+        self, namespace: str
+    ) -> Iterator[list[tuple[Record, Freshness]]]:
         roots = in_background(FreshnessChecker.roots, self._store, namespace)
         where = RecordFilter(cites_files=True)
         after: Cursor | None = Cursor(-1, "")
@@ -342,11 +373,11 @@ class Maintenance:
             page = self._store.records.page(namespace, where, after=after, limit=PURGED)
             found, after = page.items, page.next
             states = in_background(_states, found, roots)
-            yield {
-                one.record_id: states[one.record_id]
+            yield [
+                (one, states[one.record_id])
                 for one in found
                 if states[one.record_id] not in ("unknown", one.freshness)
-            }
+            ]
 
     # --- receipts, archive, size ---
 

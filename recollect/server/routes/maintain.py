@@ -9,7 +9,8 @@ from recollect.server.runtime import ServerRuntime
 
 
 class MaintenanceResult(Value, frozen=True, kw_only=True):
-    """What was done, or with `preview` would be; `memories` counts stored memories by age."""
+    """What was done, or with `preview` would be; `memories` counts stored memories by age. `stale`:
+    of how many a cited file changed or is gone, with the ids and titles of some."""
 
     at: datetime
     preview: bool
@@ -20,6 +21,8 @@ class MaintenanceResult(Value, frozen=True, kw_only=True):
     bytes: int
     bytes_free: int
     too_large: bool
+    stale: int
+    stale_named: dict[str, str]
 
 
 def preview(runtime: ServerRuntime, parameters: NoParameters) -> MaintenanceResult:
@@ -41,6 +44,8 @@ def _result(report: MaintenanceReport) -> MaintenanceResult:
         bytes=report.bytes,
         bytes_free=report.bytes_free,
         too_large=report.tight,
+        stale=report.stale,
+        stale_named={one.record_id: one.title for one in report.stale_named},
     )
 
 

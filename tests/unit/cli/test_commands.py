@@ -314,8 +314,11 @@ def test_maintain_shows_what_is_due_does_it_once_and_says_so(
     assert shown["preview"] is True and shown["counts"]["turns compressed"] == 1
     done = json.loads(terminal("maintain", "--json").stdout)
     assert (done["counts"], done["finished"]) == (shown["counts"], True)
+    stale = record("The port is 7325", freshness="drifted", valid_from=past)
+    runtime_home.runtime.store.records.put([stale])
     again = terminal("maintain")
     assert again.returncode == 0 and "Nothing was due." in again.stdout
+    assert f"1 memory, for example:\n  {stale.record_id} The port is 7325" in again.stdout
 
 
 def test_maintain_makes_the_indexes_anew(terminal: Terminal, runtime_home: RuntimeHome) -> None:

@@ -18,7 +18,12 @@ from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
-from recollect.lifecycle.maintenance import LEAVING, Maintenance, MaintenanceStopped
+from recollect.lifecycle.maintenance import (
+    LEAVING,
+    Maintenance,
+    MaintenanceReport,
+    MaintenanceStopped,
+)
 from recollect.llm.base import Completion, ModelRequest
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore
@@ -320,11 +325,26 @@ def test_a_preview_counts_the_memories_whose_files_changed(
     where = namespace("ada", here.store.projects.resolve(locate(str(tmp_path))))
     (tmp_path / "a.py").write_text("a = 1")
     cited = cite(["a.py"], str(tmp_path))
-    here.memories.add([record("a", namespace=where, citations=cited, files=("a.py",))])
+    (tmp_path / "b.py").write_text("b = 1")
+    same = cite(["b.py"], str(tmp_path))
+    here.memories.add(
+        [
+            record("a", namespace=where, citations=cited, files=("a.py",)),
+            record("b", namespace=where, citations=same, files=("b.py",)),
+        ]
+    )
     (tmp_path / "a.py").write_text("a = 2")
-    looked = here.maintenance().preview().counts
-    assert looked["freshness noted"] == 1 and +here.maintenance().run().counts == +looked
-    assert not +here.maintenance().preview().counts
+
+    def told(report: MaintenanceReport) -> tuple[dict[str, int], int, list[str]]:
+        return dict(+report.counts), report.stale, [one.title for one in report.stale_named]
+
+    looked = told(here.maintenance().preview())
+    assert looked == ({"marked as stale": 1, "marked as up to date": 1}, 1, ["a"])
+    assert told(here.maintenance().run()) == looked
+    assert told(here.maintenance().preview()) == ({}, 1, ["a"])
+    (tmp_path / "a.py").write_text("a = 1")
+    assert told(here.maintenance().preview()) == ({"marked as up to date": 1}, 0, [])
+    assert told(here.maintenance().run()) == ({"marked as up to date": 1}, 0, [])
 
 
 def test_a_store_that_is_too_large_goes_on_at_once_and_gives_pages_back(here: Here) -> None:
