@@ -162,7 +162,7 @@ class Notes:
     words: float = entry(1.7, 0, 20, "share of the prompt's 4-grams that it holds")
     many_words: float = entry(8.0, 0, 40, "what of that share is above the next number")
     many: float = entry(0.35, 0, 1, "so large a share is no accident")
-    unseen_cosine: float = entry(0.32, 0, 1, "counted for likeness where there are no vectors")
+    unseen_cosine: float = entry(0.316, 0, 1, "counted for likeness where there are no vectors")
     names: float = entry(2.2, 0, 10, "it holds a name of the prompt that few memories hold")
     few: int = entry(2, 1, 10, "so many memories hold a name that tells which one is meant")
     name_chars: int = entry(4, 2, 12, "a shorter word is no name")

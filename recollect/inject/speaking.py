@@ -80,7 +80,7 @@ def idleness(text: str, vector: Any) -> float:
     if vector is None:
         words = set(words_in(text[:1000]))
         own = [word for word in words if word not in STOP_WORDS and len(word) > 1]
-        return {0: 1.0, 1: 0.6}.get(len(own), 0.0)
+        return {0: 1.0, 1: 0.8}.get(len(own), 0.0)
     weights = _weights()
     return 1 / (1 + math.exp(-(float(vector @ weights[:-1]) + float(weights[-1]))))
 

@@ -69,10 +69,13 @@ def test_a_server_that_does_not_count_is_estimated(make: Make) -> None:
 
 
 def test_a_server_that_does_not_stream_is_understood() -> None:
-    with LlmServer([Behaviour("whole"), Behaviour("whole", text="x " * 4000)]) as server:
+    long, error = Behaviour("whole", text="x " * 4000), Behaviour("status", status=200)
+    with LlmServer([Behaviour("whole"), long, error]) as server:
         done = openai(server).complete(ask())
         assert (done.text, done.input_tokens, done.output_tokens) == ("an answer", 11, 7)
         with pytest.raises(ProviderRefused, match="more than 500 tokens"):
+            openai(server).complete(ask())
+        with pytest.raises(ProviderDown, match="not its protocol"):
             openai(server).complete(ask())
 
 
