@@ -3,7 +3,8 @@ only by consent.
 
 In: a fact, or any text that may be put before an agent. Out: whether it is sensitive. What can go
 wrong: a text about such data without any ("add a salary column"). So a word counts only in a
-sentence that also mentions a person or a number.
+sentence that also mentions a person or a number, and words that programs have too (live, address,
+condition) only in the form of a sentence about a person.
 """
 
 import re
@@ -33,6 +34,8 @@ _PAY = (
     r"|راتب|工资|薪水|年薪|月薪|給料|年収|연봉|월급"
     r"|(?:earn|make|makes|get paid|gets paid|am paid|is paid) [^.!?\n\d]{0,12}"
     r"(?:\d[\d.,]{3,12}|\d{2,3} ?k\b|\d{2,3} ?[€$£])"
+    r"|pay (?:is|was|rose to|went up to) [^.!?\n\d]{0,12}\d[\d.,]{2,12}"
+    r"|gets? [€$£]?\d[\d.,]{2,12} ?[€$£]? ?(?:a|per) (?:week|month|year)(?!\w)"
 )
 _PERSON = (
     r"\b(?:my|mine|i|i'm|i’m|his|her|hers|their|our|your|he|she|me|mein\w{0,2}|ich|mon|ma|mes|mi|mis"
@@ -54,12 +57,14 @@ _GATE = frozenset(
     b" sexual sexuality sexually gender political vote votes home lives postal street phone mobile"
     b" birth birthday born passport national social ssn tax iban bank credit criminal divorce"
     b" divorced marital diabetes diabetic cancer asthma epilepsy epileptic autism autistic adhd hiv"
-    b" antidepressant antidepressants voted make makes paid st avenue ave road rd lane gehalt"
+    b" antidepressant antidepressants voted make makes paid st avenue ave road rd lane live lived"
+    b" reside resides wohne address pay week month year heart lung kidney liver thyroid back knee"
+    b" eye brain mental medical chronic gehalt"
     b" monatslohn jahresgehalt stundenlohn salaire sueldo salario stipendio pensja salaris".split()
 )
 _FOREIGN = (
     r"[\u0370-\u1fff\u3040-\u9fff\uac00-\ud7af]|salário|maaş|wynagro|pensj|stra(?:ß|ss)e \d"
-    r"|(?:weg|platz) \d"
+    r"|(?:weg|platz|str\.) \d"
 )
 _PHONE = (
     r"(?<![\w.])\+\d[\d ()-]{7,16}\d(?![\w.])"
@@ -67,7 +72,21 @@ _PHONE = (
 )
 _STREET = (
     r"\b\d{1,5}\s{1,3}\w{1,40}(?:\s\w{1,40})?\s(?:street|st\.|avenue|ave\.?|road|rd\.|lane)\b"
-    r"|(?<=\w)(?:stra(?:ß|ss)e|weg|platz)\s\d{1,4}\b"
+    r"|(?<=\w)(?:stra(?:ß|ss)e|str\.|weg|platz)\s\d{1,4}\b"
+)
+# What is told of a person by the form of the sentence: where somebody lives, which is a name or a
+# number; whose address has a house number; what somebody's body has. A service lives in a region,
+# too, and a program has an address and conditions.
+_TOLD = (
+    r"\b(?:I|[Hh]e|[Ss]he) (?:still |now |also )?(?:lives?|lived|resides?) (?:in|at|near) (?:the )?"
+    r"[A-ZÄÖÜ\d]"
+    r"|\b[Ii]ch wohne (?:in|im|am|an der) [A-ZÄÖÜ\d]"
+    r"|(?:\b[Mm]y|\b[Hh]is|\b[Hh]er|\b[A-Z][a-z]{1,20}['’]s) (?:new |old |private )?address"
+    r"(?: is| was|:) (?:\d{1,5}[a-z]? [A-ZÄÖÜ]\w{2,30}"
+    r"|[A-ZÄÖÜ][\w'’-]{2,30}\.?(?: [A-ZÄÖÜ][\w-]{1,20}\.?){0,2} \d{1,4}[a-z]?\b(?!\.\d))"
+    r"|\b(?:I|[Hh]e|[Ss]he|[A-Z][a-z]{1,20}) (?:have|has|had) (?:an? )?(?:\w{3,12} )?"
+    r"(?:heart|lung|kidney|liver|thyroid|back|knee|eye|brain|mental|medical|chronic)"
+    r" (?:health )?(?:condition|disorder|disease|problem|trouble|failure|attack)s?\b"
 )
 _IBAN = r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b"
 
@@ -92,6 +111,7 @@ def fact_is_sensitive(subject: str, predicate: str, said: str) -> bool:
         any(True for _ in _topics(text.lower()))
         or pattern(_PHONE).search(text) is not None
         or _is_place(text, text.lower())
+        or pattern(_TOLD).search(text) is not None
     )
 
 
@@ -106,7 +126,7 @@ def is_sensitive(text: str) -> bool:
             return True
         if found[0].startswith(_OF_PEOPLE) and pattern(_NAMED).search(text, *place):
             return True
-    return _is_place(text, low)
+    return _is_place(text, low) or pattern(_TOLD).search(text) is not None
 
 
 def _topics(low: str) -> Iterator[re.Match[str]]:

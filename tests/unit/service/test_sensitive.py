@@ -149,7 +149,51 @@ def test_no_tool_gives_an_agent_a_hosts_tag(
         ("Passport is used for the login", False),
         ("Stripe has a tax id field and a credit card form", False),
         ("Raft votes for a leader after the timeout", False),
+        ("I live at 12 Rosenweg, Berlin.", True),
+        ("I live in Berlin", True),
+        ("She still lives in Lyon", True),
+        ("Ich wohne in Köln", True),
+        ("My address is Hauptstr. 5, 10115 Berlin", True),
+        ("Ada's address is 12 Rosenweg", True),
+        ("Tom's pay is 4,500 a month", True),
+        ("he gets 4,500 a month", True),
+        ("I have a heart condition", True),
+        ("Maria has a chronic back problem", True),
     ],
 )
 def test_a_text_is_sensitive_when_it_tells_something_of_somebody(text: str, private: bool) -> None:
     assert is_sensitive(text) is private
+
+
+HARMLESS = (
+    "The service lives in eu-west-1",
+    "The config lives in src/settings.py",
+    "Our helpers live in Core, the rest in Plugins",
+    "They live in Kubernetes as two pods",
+    "I use live reload in Chrome",
+    "He lives in the terminal",
+    "pay attention to the order of the migrations",
+    "we pay 40 a month for the CI server",
+    "You pay 100 ms for every round trip",
+    "the condition in line 5 is never true",
+    "We have a race condition in the writer",
+    "I have a boundary condition to test",
+    "I have a problem with the build of Node 20",
+    "Safari has a problem with the back button",
+    "The store has a failure mode that nobody tested",
+    "the address is 127.0.0.1",
+    "My IP address is 10.0.0.5",
+    "My address is 0x7fff5fbff8c0 in the dump",
+    "our address book has 500 entries",
+    "his address field is nullable",
+    "My server's address is localhost:8080",
+    "I get 4,500 rows a month from the import",
+    "The worker gets 200 jobs per minute",
+    "I had a chronic feeling that 12 tests are flaky",
+    "The heart beat has a condition on the timeout",
+)
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_technical_sentences_with_the_same_words_are_not_sensitive(text: str) -> None:
+    assert not is_sensitive(text)
