@@ -67,8 +67,8 @@ _LOOKS = re.compile(
 _TO_YOU = re.compile(r"\byour?\b", re.IGNORECASE)
 # Asks the user what to do; what comes after it is what would be done.
 _ASKS_USER = re.compile(
-    r"(?:(?:would|do|should|shall|want|may|can)\b.*\b(?:you|me|i|we)\b|"
-    r"(?:which|what|how) .{0,40}\b(?:would|do|should) (?:you|i|we)\b).*\?$",
+    r"(?=.*\?$)(?:(?:would|do|should|shall|want|may|can)\b.*?\b(?:you|me|i|we)\b|"
+    r"(?:which|what|how) .{0,40}\b(?:would|do|should) (?:you|i|we)\b)",
     re.IGNORECASE,
 )
 _LEADS_TO_OFFERS = re.compile(

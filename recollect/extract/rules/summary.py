@@ -47,7 +47,7 @@ _OFFER_OF = re.compile(
     re.I,
 )
 _COMMIT = re.compile(r"\bcommit\b[^?.]{0,60}\?\s*$", re.IGNORECASE)
-_IS_NOW = re.compile(r"\w+(?:\([\w ]+\))?: |.*\b(?:now|no longer)\b", re.I)
+_IS_NOW = re.compile(r"^\w++(?:\([\w ]++\))?+: |\b(?:now|no longer)\b", re.I)
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
 _BUILDS = re.compile(r"\b(?:build|compile)\b")
 _TOOK = re.compile(r" ?\(\d+(?:\.\d+)?m?s\)")
@@ -292,7 +292,8 @@ def _done_in(one: TurnResult, came: TurnOutcome) -> Iterable[str]:
     tells = patterns.ORDER.match(came.title) or not _reported(one, came)
     if came.type != "tool_use" or not tells:
         return said
-    does = any(form.match(came.title) for form in (patterns.ORDER, patterns.DONE_FIRST, _IS_NOW))
+    does = any(form.match(came.title) for form in (patterns.ORDER, patterns.DONE_FIRST))
+    does = does or _IS_NOW.search(came.title) is not None
     return [came.title, *said] if does or _commits(one) else [*said, came.title]
 
 

@@ -75,7 +75,7 @@ OFFERS = re.compile(
     re.IGNORECASE,
 )
 # Done to something that only the sentence before names.
-POINTS_BACK = re.compile(r"\w+ (?:\(|(?:\w+ )?(?:it|this|that|them|these|those)\b)", re.I)
+POINTS_BACK = re.compile(r"\b\w++ (?:\(|(?:\w++ )?(?:it|this|that|them|these|those)\b)", re.I)
 _NOW = re.compile(r"\b(?:now|no longer)\b", re.IGNORECASE)
 _JOINS = re.compile(r"(?:but|and|or|so|also|then|(?:even )?though|although)\b", re.IGNORECASE)
 _OFFERED = re.compile(
