@@ -191,8 +191,8 @@ class _Planner:
             turns = stating_turns(self._store, self._namespace, record.valid_from)
             held += [one for one in turns if _is_before(one, record)]
         found = self._meant(held, text, old, made, self._bar(record))
-        if record.state == "proposed" and not old:  # it may be a task
-            changes = change(text, made.vectors[0] if made.vectors else None)
+        if record.state == "proposed" and not old and made.vectors:  # it may be a task
+            changes = change(text, made.vectors[0])
             found = [one for one in found if may_change(record.title, one[0].title, changes)]
         standing = [share for one, share in found if one.stands and one.traits.is_belief]
         certain = sum(share for _, share in found) >= ENDINGS.clear
