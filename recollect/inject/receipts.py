@@ -14,14 +14,14 @@ import queue
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from recollect.core import ids
 from recollect.core.errors import StoreError
 from recollect.core.text_words import count_tokens
-from recollect.core.values import Freshness, Receipt, Record
+from recollect.core.values import Freshness, Receipt
 from recollect.ingest.counters import Counters
 from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft
@@ -65,21 +65,6 @@ class ReceiptWriter:
                 if receipt.created_at and (used or known):
                     self._store.records.touch(namespace, used, receipt.created_at, known)
 
-        self._later(write)
-
-    def used(self, records: Iterable[Record], at: datetime) -> None:
-        """Count memories as used: an agent asked for them and was told."""
-        found: dict[str, list[str]] = {}
-        for one in records:
-            found.setdefault(one.namespace, []).append(one.record_id)
-
-        def write() -> None:
-            for namespace, record_ids in found.items():
-                self._store.records.touch(namespace, record_ids, at)
-
-        self._later(write)
-
-    def _later(self, write: Callable[[], None]) -> None:
         try:
             self._queue.put_nowait(write)
         except queue.Full:

@@ -5,14 +5,13 @@ get_observations gives the rest. What is refused raises an error whose words the
 No text can be taken for a tag of the host's, and what is sensitive needs consent, as in a hook.
 """
 
-import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from recollect.core.errors import BadInput, StoreError
+from recollect.core.errors import BadInput
 from recollect.core.one_line import one_line
 from recollect.core.tool_schemas import BY_NAME
 from recollect.core.values import Record, convert, encode
@@ -66,14 +65,7 @@ def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) ->
 def _search(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     answer = search.search(runtime, convert(search.SearchQuery, given))
     items = tuple(one for one in answer.items if _allowed_record(runtime, one.record))
-    _count_use(runtime, [one.record for one in items])
     return search_text(msgspec.structs.replace(answer, items=items))
-
-
-def _count_use(runtime: ServiceRuntime, records: Sequence[Record]) -> None:
-    """An agent that asks for memories uses them, as one that is told them by a hook."""
-    with contextlib.suppress(StoreError):  # recall is still being loaded
-        runtime.recall().receipts.used(records, runtime.clock.now())
 
 
 def _search_by_meaning(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
@@ -130,7 +122,6 @@ def _context(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     answer = context.context(runtime, asked)
     if not answer.context:
         return "No memory is relevant to this."
-    _count_use(runtime, read.get(runtime, answer.records))
     ids = f"\nids: {', '.join(answer.records)}" if answer.records else ""
     return answer.context + ids
 
@@ -161,9 +152,10 @@ def _get(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
     wanted = resolve_each(runtime, asked.ids, namespaces_to_search(runtime, asked))
     records = read.get(runtime, wanted)
     missing = [one for one in wanted if one not in {record.record_id for record in records}]
-    allowed = [one for one in records if _allowed_record(runtime, one)]
-    _count_use(runtime, allowed)
-    parts = [memory_text(record) if record in allowed else withheld(record) for record in records]
+    parts = [
+        memory_text(record) if _allowed_record(runtime, record) else withheld(record)
+        for record in records
+    ]
     if missing:
         parts.append(f"Not found: {', '.join(missing)}")
     return "\n\n".join(parts)

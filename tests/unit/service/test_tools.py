@@ -12,9 +12,9 @@ from tokenizers import Tokenizer
 from recollect.core.text_words import count_tokens
 from recollect.core.tool_schemas import BY_NAME, INSTRUCTIONS, TOOLS
 from recollect.daemon.runtime import Runtime
-from recollect.service import conversation_compaction, search, tools
+from recollect.service import conversation_compaction, tools
 from recollect.service.alarms import AlarmInputs, alarms
-from tests.make import NAMESPACE, record
+from tests.make import NAMESPACE
 
 MOST_TOKENS = 2500
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -160,25 +160,3 @@ def test_the_names_that_agents_of_other_memories_know_answer_and_cost_no_token(
     assert call("embedding_stats").startswith("0 of 3 memories (0 %) have vectors of")
     listed = {tool.name for tool in TOOLS}
     assert not listed & {"search", "save_memory", "embedding_stats", "compact_conversation"}
-
-
-def test_what_an_agent_asks_for_counts_as_used_and_browsing_does_not(runtime: Runtime) -> None:
-    (made,) = runtime.memories.add([record("The ledger retries seven times", namespace=NAMESPACE)])
-
-    def used() -> int:
-        runtime.recall().receipts.flush()
-        return runtime.store.records.get(NAMESPACE, [made.record_id])[0].access_count
-
-    here: dict[str, Any] = {"project": "all"}
-    for number, (name, given) in enumerate(
-        (
-            ("search_memory", {"query": "ledger retries", **here}),
-            ("get_observations", {"ids": [made.record_id], **here}),
-            ("get_context", {"query": "how often does the ledger retry?", **here}),
-        )
-    ):
-        assert "seven times" in tools.call(runtime, name, given, None)
-        assert used() == number + 1
-    search.search(runtime, search.SearchQuery(query="ledger", namespace=NAMESPACE))
-    tools.call(runtime, "timeline", here, None)
-    assert used() == 3
