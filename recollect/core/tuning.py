@@ -176,7 +176,7 @@ class Notes:
     sure: float = entry(0.9, 0, 1, "of two that are likelier than this, a belief comes first")
     is_idle: float = entry(0.5, 0, 0.95, "up to here idleness costs nothing, above no turn is told")
     turn: float = entry(0.95, 0, 1, "and a turn, unless the past is asked for, as this")
-    turn_by_words: float = entry(0.6, 0, 1, "the same where there are no vectors")
+    turn_by_words: float = entry(0.53, 0, 1, "the same where there are no vectors")
     past: float = entry(0.15, 0, 1, "a line for a question about the past")
     near: float = entry(0.55, 0, 1, "a cosine that is enough by itself while an index is filled")
     most: int = entry(2, 1, 10, "most memories that a prompt is told")
