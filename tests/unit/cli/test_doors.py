@@ -153,40 +153,6 @@ def test_rank_fusion_can_be_the_setting(tmp_path: pathlib.Path) -> None:
         home.close()
 
 
-def test_what_holds_on_one_branch_is_told_there_at_every_door(
-    runtime_home: RuntimeHome, terminal: Terminal, tmp_path: pathlib.Path
-) -> None:
-    here = tmp_path / "shop"
-    head = here / ".git" / "HEAD"
-    (here / ".git" / "objects").mkdir(parents=True)
-    head.write_text("ref: refs/heads/hotfix/qa\n")
-    rule, place = "Never touch the schema of the ledger", str(here)
-    client, namespace = runtime_home.client, runtime_home.runtime.namespaces.of(place)
-    known = {"title": rule, "type": "constraint", "project": place}
-    made = client.ask("POST", "/api/knowledge", known)["record"]["record_id"]
-    scope = {"scope": "branch", "name": "hotfix/qa"}
-    client.ask("POST", f"/api/beliefs/{made}/scope", scope)
-
-    def doors() -> dict[str, bool]:
-        start = {"session_id": new_ulid(), "cwd": place, "source": "startup"}
-        one = client.get("/api/projects")["items"]
-        (project_id,) = [found["project_id"] for found in one if found["namespace"] == namespace]
-        told = {
-            "hook": runtime_home.run_hook("claude-code", "SessionStart", start).stdout.decode(),
-            "by path": client.get("/api/context", project=place)["context"],
-            "by id": client.get(f"/api/context/{project_id}")["context"],
-            "by namespace": client.get("/api/context", namespace=namespace)["context"],
-            "context": terminal("context", "-p", place).stdout,
-            "rules": terminal("rules", "-p", place).stdout,
-            "mcp": McpAgent(place).call("get_context")[0],
-        }
-        return {door: rule in " ".join(text.split()) for door, text in told.items()}
-
-    assert set(doors().values()) == {True}, doors()
-    head.write_text("ref: refs/heads/main\n")
-    assert set(doors().values()) == {False}, doors()
-
-
 def test_the_same_life_through_every_door_leaves_the_same_rows(
     runtime_home: RuntimeHome, terminal: Terminal, tmp_path: pathlib.Path
 ) -> None:
@@ -297,3 +263,38 @@ def test_every_command_that_reads_does_its_work(terminal: Terminal, place: str) 
     assert wrong.returncode == 2 and "is not a time" in wrong.stderr
     absent = terminal("forget", "-y", "mr_01M7H0H5P1BNFDHVBT75T84K25")
     assert absent.returncode == 1 and "there is no memory" in absent.stderr
+
+
+# The last one: an agent has sent something after it.
+def test_what_holds_on_one_branch_is_told_there_at_every_door(
+    runtime_home: RuntimeHome, terminal: Terminal, tmp_path: pathlib.Path
+) -> None:
+    here = tmp_path / "shop"
+    head = here / ".git" / "HEAD"
+    (here / ".git" / "objects").mkdir(parents=True)
+    head.write_text("ref: refs/heads/hotfix/qa\n")
+    rule, place = "Never touch the schema of the ledger", str(here)
+    client, namespace = runtime_home.client, runtime_home.runtime.namespaces.of(place)
+    known = {"title": rule, "type": "constraint", "project": place}
+    made = client.ask("POST", "/api/knowledge", known)["record"]["record_id"]
+    scope = {"scope": "branch", "name": "hotfix/qa"}
+    client.ask("POST", f"/api/beliefs/{made}/scope", scope)
+
+    def doors() -> dict[str, bool]:
+        start = {"session_id": new_ulid(), "cwd": place, "source": "startup"}
+        one = client.get("/api/projects")["items"]
+        (project_id,) = [found["project_id"] for found in one if found["namespace"] == namespace]
+        told = {
+            "hook": runtime_home.run_hook("claude-code", "SessionStart", start).stdout.decode(),
+            "by path": client.get("/api/context", project=place)["context"],
+            "by id": client.get(f"/api/context/{project_id}")["context"],
+            "by namespace": client.get("/api/context", namespace=namespace)["context"],
+            "context": terminal("context", "-p", place).stdout,
+            "rules": terminal("rules", "-p", place).stdout,
+            "mcp": McpAgent(place).call("get_context")[0],
+        }
+        return {door: rule in " ".join(text.split()) for door, text in told.items()}
+
+    assert set(doors().values()) == {True}, doors()
+    head.write_text("ref: refs/heads/main\n")
+    assert set(doors().values()) == {False}, doors()

@@ -37,7 +37,7 @@ def test_more_callers_than_threads_wait_for_their_turn() -> None:
 def test_when_all_hang_the_next_is_late_at_once_and_then_all_is_well_again() -> None:
     bounded = BoundedThreads(3, "test", hung_s=0)
     release = threading.Event()
-    for _ in range(3):
+    while len(bounded._begun) < 3:  # one that did not begin in time is dropped
         with pytest.raises(Late):
             bounded.run(0.01, release.wait, LONG)
     with pytest.raises(Late):

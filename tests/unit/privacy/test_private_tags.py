@@ -111,7 +111,7 @@ def test_hostile_repetition_takes_linear_time(unit: str) -> None:
         text = "private" + unit * (size // len(unit))
         return lambda: scrub_text(text)
 
-    assert_linear(work, 250_000)
+    assert_linear(work, 60_000)  # with a million characters, fetching memory costs more than work
 
 
 def test_the_quick_way_finds_what_the_thorough_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
