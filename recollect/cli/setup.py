@@ -84,15 +84,15 @@ def _steps(chosen: Settings, *, yes: bool, dry_run: bool) -> bool:
     findings = doctor.prove_hosts(chosen)
     for one in findings:
         doctor.print_finding(one)
+    _head(6, "The dashboard")
+    if not install.open_dashboard():
+        _say("recollect open shows what is remembered, and why.")
     good = report.ok and not any(one.verdict == "fail" for one in findings)
     if good and connected:
         names = " or ".join(one.title for one in connected[:3])
         _say(f"\nDone. Start {names} as always. {AGAIN}")
     else:
         _say(f"\nNot everything works yet; see above. {AGAIN}")
-    _head(6, "The dashboard")
-    if not install.open_dashboard():
-        _say("recollect open shows what is remembered, and why.")
     return good
 
 

@@ -39,7 +39,7 @@ def command(project: str, as_json: bool) -> None:
     _print_list("No longer holds", [(one["title"], one["record_id"]) for one in week["ended"]])
     _print_list("Done", _items(report["tasks"]))
     _print_list("Next", _items(report["next_steps"]))
-    if not view["events"]:
+    if not (view["events"] or week["learned"] or week["ended"]):
         click.echo("Nothing happened yet today. Earlier: recollect report --period week")
     if waiting := len(week["waiting"]):
         click.echo(f"\n{many(waiting, 'belief')} to decide about: recollect review")

@@ -212,6 +212,8 @@ class NoteMaking:
     hopeless: float = entry(0.1, 0, 1, "below this without meaning, no meaning is asked for")
     request_news: float = entry(0.6, 0, 1, "share of its words in the title that makes it no news")
     code_line: int = entry(16, 1, 80, "characters of a line of code that is not found by chance")
+    removed: float = entry(0.75, 0, 1, "share of a removed thing's words that a text about it has")
+    removed_words: int = entry(3, 1, 10, "fewest words of such a thing, for that share to count")
     detail_chars: int = entry(3_000, 0, 8000, "length of the rest, which only a reader sees")
     request_chars: int = entry(140, 40, 400, "length of what was asked for")
     prompt_chars: int = entry(800, 0, 8000, "a longer prompt is a document, not remarks")

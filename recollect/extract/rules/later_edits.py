@@ -204,7 +204,8 @@ def _replaces(new: str, text: str) -> bool:
 def _names(thing: str, text: str) -> bool:
     """Whether a text is about a thing: it has nearly all of its words."""
     words = set(content_words(thing))
-    return len(words) >= 3 and len(words & set(content_words(text))) >= 0.75 * len(words)
+    shared = len(words & set(content_words(text)))
+    return len(words) >= NOTE_MAKING.removed_words and shared >= NOTE_MAKING.removed * len(words)
 
 
 def _takes_back(line: str, files: Iterable[str]) -> bool:

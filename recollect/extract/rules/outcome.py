@@ -394,7 +394,7 @@ def _headed(found: Sequence[Sentence], title: str) -> list[str]:
     above, led, same = title, "", normalised(title)[:60]
     for one in found:
         shown = one.listed and one.heading not in ("", above) and heads(one.heading, title)
-        text = one.text.rstrip(":") if one.text.endswith(":") else one.text  # code came after it
+        text = one.text.rstrip(":")  # code came after it
         if (
             one.lead not in ("", led)
             and not leads_in(one.lead)

@@ -88,6 +88,7 @@ def test_today_tells_what_was_learned_since_midnight(
     monkeypatch.setattr(TIME, "convert", lambda *_: morning)
     today = terminal("today", "-p", place).stdout
     assert "Deploy with make ship only" in today and "told nothing in 0 look-ups" in today
+    assert "Nothing happened" not in today
     evening = runtime_home.clock.now() + timedelta(hours=1)
     monkeypatch.setattr(TIME, "convert", lambda *_: evening)
     runtime_home.clock.advance(seconds=7200)
