@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from recollect.core.text_words import identifiers
 from recollect.core.tuning import NOTE_MAKING
-from recollect.extract.normalised_text import content_words, identifiers
+from recollect.extract.normalised_text import content_words
 from recollect.extract.rules.prose import fenced
 from recollect.extract.rules.turns import Turn
 from recollect.work import commands, edited_text
@@ -24,7 +25,7 @@ _STEM = 7
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
 # Files whose text tells of code and does not change it.
-_TELLS = re.compile(r"\.(?:md|mdx|rst|txt|adoc)$|(?:^|[/_.-])tests?(?:[/_.-]|$)|spec\.\w+$", re.I)
+TELLS = re.compile(r"\.(?:md|mdx|rst|txt|adoc)$|(?:^|[/_.-])tests?(?:[/_.-]|$)|spec\.\w+$", re.I)
 # What is missing, wrong or so for now: an edit of what it names may end it.
 LACKS = re.compile(
     r"\b(?:not|no|nothing|never|only|missing|lacks?|without|cannot|fails?|always|still|bug|wrong\w*|"
@@ -70,6 +71,7 @@ class TurnEdits:
     names_edited: set[str] = field(default_factory=set)  # the names in them
     files: set[str] = field(default_factory=set)  # names of files that were written
     takes_back: list[str] = field(default_factory=list)  # git commands
+    kept_aside: list[str] = field(default_factory=list)  # commits and what stashes did, in order
     wrote: bool = False
 
 
@@ -91,10 +93,13 @@ class LaterEdits:
         self._said = [[text for text in texts if _FROM_TO.search(text)] for texts in said]
         self._removed = [[_REMOVED.match(text) for text in texts] for texts in said]
         self._turns = [_edits(turn, whole) for turn in turns]
+        self._dropped = _dropped(self._turns)
 
     def undone(self, at: int) -> int | None:
         """The later turn that took back or replaced what a turn edited; None while it stands."""
         edits = self._turns[at]
+        if edits.wrote and at in self._dropped:
+            return self._dropped[at]
         left = set(edits.added)
         edited = False
         for number in range(at + 1, len(self._turns)) if edits.wrote else ():
@@ -192,6 +197,29 @@ class LaterEdits:
         return not any(name in one.brought for one in self._turns[number + 1 :])
 
 
+def _dropped(turns: Sequence[TurnEdits]) -> dict[int, int]:
+    """The turns whose edits were stashed before a commit had them, each with the later turn in
+    which that stash was dropped."""
+    found: dict[int, int] = {}
+    working: set[int] = set()  # turns with edits that no commit has
+    stashes: list[set[int]] = []
+    for at, one in enumerate(turns):
+        if one.wrote:
+            working.add(at)
+        for step in one.kept_aside:
+            if step == "commit":
+                working = set()
+            elif step in ("", "push", "save"):
+                stashes.append(working)
+                working = set()
+            elif step in ("pop", "apply") and stashes:
+                working |= stashes[-1]
+                stashes[-1:] = [set()] if step == "apply" else []
+            elif step == "drop" and stashes:
+                found |= {number: at for number in stashes.pop() if number < at}
+    return found
+
+
 def _replaces(new: str, text: str) -> bool:
     """Whether "X from 20 to 30" puts another value in the place of one that a text names."""
     found = _FROM_TO.search(new)
@@ -239,7 +267,7 @@ def _edits(turn: Turn, whole: dict[str, frozenset[str]]) -> TurnEdits:
                 whole[path] = after
             out, into = before - after, after - before
             _swap(found, path, out, into)
-            if known and not _TELLS.search(path):
+            if known and not TELLS.search(path):
                 found.names_removed |= _names_in(out)
                 found.names_added |= _names_in(into)
     return found
@@ -268,6 +296,11 @@ def _read_command(line: str, found: TurnEdits) -> None:
     if GIT_TAKES_BACK.search(line[: commands.MOST_LINE]):
         found.takes_back.append(line[:500])
     for words in commands.words_of_parts(line):
+        if words[:2] == ["git", "stash"]:
+            step = words[2] if len(words) > 2 else ""
+            found.kept_aside.append("" if step.startswith("-") else step)
+        elif words[:2] == ["git", "commit"]:
+            found.kept_aside.append("commit")
         if words[:1] == ["rm"] or words[:2] == ["git", "rm"]:
             found.deleted |= {base(one) for one in words[1:] if _FILE.fullmatch(base(one))}
 

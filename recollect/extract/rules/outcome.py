@@ -6,6 +6,7 @@ however many calls it made: a row per call would be a log, not a memory.
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 
@@ -32,6 +33,7 @@ from recollect.extract.rules.titles import (
     heads,
     is_talk,
     leads_in,
+    listed_title,
     order,
     stated_order,
     title_of_part,
@@ -64,6 +66,16 @@ _OPTIONS = re.compile(
     r"\b(?:options?|approach(?:es)?|alternatives?|recommend\w*|suggest\w*|ideas?|proposals?|proposed|"
     r"pros|cons|potential|concerns?|questions?|risks?|could|should|would)\b",
     re.IGNORECASE,
+)
+# Above sentences on how it was before an edit.
+_PROBLEM_ABOVE = re.compile(
+    r"(?:\W|\d)*(?:the |what (?:was|went) )?(?:(?:root )?(?:problems?|issues?|bugs?|cause)|"
+    r"wrong|before|previously)(?: was)?\W*$",
+    re.IGNORECASE,
+)
+# Begins with a word for what the sentence before it names.
+_MEANS_BEFORE = re.compile(
+    r"(?:it|its|they|those|both)\b|(?:this|that) (?:\S+s|way)\b", re.IGNORECASE
 )
 _QUESTION = re.compile(
     r"\?|^\W*(?:what|how|why|which|where|who|does|is|are|do we)\b", re.IGNORECASE
@@ -102,6 +114,8 @@ def outcome(
     told = frozenset(map(normalised, stated))
     said = [one for one in map(_without_agreement, said) if normalised(one.text) not in told]
     said = [one for one in said if not is_talk(one.text) and not _BOASTS.search(one.text)]
+    if turn.works():
+        said = [_as_it_was(one) if _under_problem(one) else one for one in said]
     words = remarks(turn, told)
     kept = [one for one in said if one.keep >= NOTE_MAKING.keep]
     main = [one for one in said if not one.aside]
@@ -126,7 +140,7 @@ def outcome(
         ):
             return None
         poor = [one for one in main if one.keep >= NOTE_MAKING.poor]
-        sentences = [*noted, *(kept or poor)]
+        sentences = noted or kept or poor
         subject = subject or plan_heading(turn) or heading
         return _work(turn, sentences, more, subject, repairs, written, told, before, words)
     if subject:  # work that others did, or that was done before the session
@@ -141,6 +155,19 @@ def outcome(
     # What was mended soon after is not told in every detail.
     more = [one for one in (kept if followed else more) if not _is_offered(one.sentence)]
     return _finding(turn, sure, more, words)
+
+
+def _under_problem(one: RankedSentence) -> bool:
+    """Whether a sentence of an answer stands under "The problem" and not under what was done."""
+    above = one.sentence.lead or one.sentence.heading
+    return not one.sentence.is_heading and not one.aside and _PROBLEM_ABOVE.match(above) is not None
+
+
+def _as_it_was(one: RankedSentence) -> RankedSentence:
+    """A sentence on the problem that a turn mended: no longer so."""
+    text = one.text.removeprefix("But ").rstrip(":")
+    placed = Sentence(BEFORE + capitalised(text), "", False, False, True)
+    return replace(one, sentence=placed, title=0.0)
 
 
 def _details(said: Sequence[RankedSentence]) -> list[RankedSentence]:
@@ -231,6 +258,7 @@ def _work(
         or title_of_part(kept, turn.project, next(reversed(written), ""))
     )
     title = title or best_title(kept, turn.project, leaning=True)
+    title = listed_title(title, turn.answered, turn.project) or title
     title = title or next(map(repair_title, mended), "")
     if not title:
         return None
@@ -239,7 +267,7 @@ def _work(
         turn,
         "error" if caused or _was_broken(turn, mended) else "tool_use",
         "file-write" if written else "command",
-        title if subject else with_file(title, written),
+        title if subject else with_file(title, turn),
         kept,
         facts,
         written,
@@ -331,6 +359,8 @@ def _outcome(
     first_items = {one.lead: one.text for one in reversed(found)}
     good = [one.text in best and (not one.lead or first_items[one.lead] in best) for one in found]
     told = list(zip(_headed(found, title), good, strict=True))
+    well = {one.text for one, is_good in zip(found, good, strict=True) if is_good}
+    alone = _without_what_they_mean(turn.answered, well, same)
     early = [LEAD.sub("", one.text).rstrip(":") for one in before if not _leads(one.text)]
     early = [BEFORE + capitalised(text) for text in early[: NOTE_MAKING.before]]
     told += [*((one, True) for one in early), *((one, False) for one in words)]
@@ -340,6 +370,7 @@ def _outcome(
     body, rest = _fitting(
         [*wanted, *plan_reasons(turn)],
         [(with_short_paths(text, turn.project), good) for text, good in told if text in new],
+        {with_short_paths(text, turn.project) for text in alone},
     )
     return TurnOutcome(
         type=kind,
@@ -355,13 +386,28 @@ def _outcome(
     )
 
 
-def _fitting(first: Sequence[str], told: Iterable[tuple[str, bool]]) -> tuple[str, str]:
-    """Whole sentences: of the good ones as many as a summary holds, and the rest."""
+def _without_what_they_mean(answer: str, told: AbstractSet[str], title: str) -> set[str]:
+    """Sentences that begin with "this" or "they" and are told without the one before them."""
+    found: set[str] = set()
+    before = ""
+    for one in placed_sentences(answer):
+        known = before in told - found or (title and title in normalised(before))
+        if one.text in told and _MEANS_BEFORE.match(one.text) and before and not known:
+            found.add(one.text)
+        before = one.text
+    return found
+
+
+def _fitting(
+    first: Sequence[str], told: Iterable[tuple[str, bool]], alone: AbstractSet[str]
+) -> tuple[str, str]:
+    """Whole sentences: of the good ones as many as a summary holds, and the rest. Those that cannot
+    stand `alone` leave their room empty: what would fill it is less good."""
     body, rest = list(first), list[str]()
     room = NOTE_MAKING.body_chars - sum(map(len, body))
     for one, good in told:
         if good and len(one) + 2 <= room:
-            body.append(one)
+            (rest if one in alone else body).append(one)
             room -= len(one) + 2
         else:
             room = 0 if good else room

@@ -153,6 +153,7 @@ def _still_true(
     for at, part in enumerate(said):
         following = turns[at + 1] if at + 1 < len(turns) else None
         gone = None if turns[at].written() else edits.shown_code_edited(at, turns[at].answered)
+        doubted = _lists_quoted(following, part)
         # The turn that ended what this one says is missing or wrong.
         next_work = at + 1 if _accepted(turns, at) else mended.get(at)
         if next_work is None and not turns[at].written():
@@ -165,7 +166,7 @@ def _still_true(
                 or (next_work if next_work and _DEFECT.search(one.text) else gone),
             )
             for one in part
-            if not _taken_up(following, edited[at], one)
+            if one.sentence.lead not in doubted and not _taken_up(following, edited[at], one)
         ]
         over = [(one, by) for one, by in ended if by is not None and one.keep >= NOTE_MAKING.keep]
         left = [one for one, by in ended if by is None]
@@ -182,6 +183,15 @@ def _still_true(
         true.append(left)
     best = [sorted(part, key=lambda one: one.keep, reverse=True) for part in before]
     return true, best
+
+
+def _lists_quoted(following: Turn | None, part: Sentences) -> set[str]:
+    """What leads to lists of which the user quotes an item when asking for another edit: the other
+    items tell of the same part of the work."""
+    if following is None or not following.works():
+        return set()
+    items = [one for one in part if one.sentence.listed and one.sentence.lead]
+    return {one.sentence.lead for one in items if quoted(following, one.text)}
 
 
 def _taken_up(following: Turn | None, edited: AbstractSet[str], one: RankedSentence) -> bool:

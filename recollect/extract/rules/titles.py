@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
+from recollect.extract.rules.later_edits import TELLS
 from recollect.extract.rules.prose import (
     capitalised,
     is_whole,
@@ -17,7 +18,9 @@ from recollect.extract.rules.prose import (
     shortened,
     with_short_paths,
 )
-from recollect.extract.rules.sentence_ranker import RankedSentence, narrates
+from recollect.extract.rules.sentence_ranker import BEFORE, RankedSentence, narrates
+from recollect.extract.rules.turns import Turn
+from recollect.work import edited_text
 
 _FIXED = "Fixed: "
 
@@ -82,6 +85,10 @@ _OFFERED = re.compile(
     r"(?:option|approach|alternative|variant|(?:fix )?suggestion|suggested fix) ?\w?\b",
     re.IGNORECASE,
 )
+# What an item of a list is called, before what is said of it.
+_LABEL_OF_ITEM = re.compile(
+    r"([^\s:—–(-](?:(?! [-—–] |: )[^(]){1,50}?)(?: \([^)]{1,20}\))?(?: [-—–] |: |\?$)"
+)
 _LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*\b| ?\(lines? [\d, -]+\)")
 
 
@@ -120,6 +127,8 @@ def _titles(
     for one in sorted(kept, key=worth, reverse=True):
         leads = leads_in(one.text) and not patterns.DONE_FIRST.match(one.text)
         if leads or _OFFERED.match(one.text) or patterns.UNSURE.search(one.text):
+            continue
+        if one.text.startswith(BEFORE):
             continue
         title = as_title(one.text, project)
         if len(content_words(title)) < 2 + (not names(title)) or not is_whole(title):
@@ -163,10 +172,38 @@ def answer_heading(answer: str, project: str) -> str:
     return _done_heading(found, project)
 
 
-def with_file(title: str, files: Sequence[str]) -> str:
-    """A title that names nothing, with the file that was written."""
-    named = names(title) or not 0 < len(files) < 3
-    return title if named else f"{title.rstrip('.')} ({os.path.basename(files[-1])})"
+def with_file(title: str, turn: Turn) -> str:
+    """A title that names nothing, with the file that was written: of two, the one whose new lines
+    have more of its words, and not the tests if they have as many; the tests if it is about one."""
+    files = list(turn.written())
+    if names(title) or not 0 < len(files) < 3:
+        return title
+    words = set(content_words(title))
+
+    def about(path: str) -> tuple[bool, int, bool]:
+        tells = TELLS.search(path) is not None
+        inputs = [call.input for call in turn.calls if path in call.files and not call.failed]
+        new = " ".join(after for given in inputs for _, after in edited_text.changes(given))
+        shared = len(words & set(content_words(new)))
+        return tells and not words.isdisjoint(("test", "tests")), shared, not tells
+
+    return f"{title.rstrip('.')} ({os.path.basename(max(reversed(files), key=about))})"
+
+
+def listed_title(title: str, answer: str, project: str) -> str:
+    """Instead of one item of a list of what was done, what all of them are called: "Added the
+    table of contents, the requirements"; empty where the title is no such item."""
+    items = [one for one in placed_sentences(answer) if one.listed and one.opens]
+    lead = next((one.lead for one in items if as_title(one.text, project) == title), "")
+    done = patterns.WHO_DID.sub("", lead).rstrip(" :")
+    if not leads_in(lead) or not patterns.DONE_FIRST.match(done):
+        return ""
+    called = [_LABEL_OF_ITEM.match(one.text) for one in items if one.lead == lead]
+    labels = [found[1].strip() for found in called if found]
+    if len(labels) < 2 or len(labels) < len(called):
+        return ""
+    whole = f"{capitalised(done)} {', '.join(labels)}"
+    return whole if len(whole) <= NOTE_MAKING.title_chars else ""
 
 
 def stated_order(asked: str, project: str) -> str:

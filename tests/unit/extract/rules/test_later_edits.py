@@ -175,3 +175,19 @@ def test_what_an_answer_offers_at_the_end_is_open(store: SqliteStore) -> None:
     [summary] = records(extract(store, told), kind="summary")
     assert "Open: not committed: login.py" in summary.summary
     assert "Open: offered: commit these changes." in summary.detail
+
+
+def stashed(*later_commands: str) -> Told:
+    told = edit(Told().ask("retry"), "call()\n", "with_retry(call)\n").answer("x")
+    for command in later_commands:
+        told.ask("and the docs of it").run(command).answer("y")
+    return told
+
+
+def test_a_stash_that_is_dropped_takes_its_edits_along() -> None:
+    assert later(stashed("git stash", "git stash drop")).undone(0) == 2
+    assert later(stashed("git stash push -m later", "git stash drop")).undone(0) == 2
+    assert later(stashed("git stash", "git stash pop", "git stash drop")).undone(0) is None
+    assert later(stashed("git stash", "git stash apply && git stash drop")).undone(0) is None
+    assert later(stashed("git commit -m retry", "git stash", "git stash drop")).undone(0) is None
+    assert later(stashed("git stash")).undone(0) is None

@@ -1,7 +1,9 @@
 """What the notes of a session tell besides the best sentences of an answer."""
 
 from recollect.extract.rules.commands import error_line
-from recollect.extract.rules.prose import table_rows
+from recollect.extract.rules.outcome import outcome
+from recollect.extract.rules.prose import placed_sentences, table_rows
+from recollect.extract.rules.sentence_ranker import RankedSentence
 from recollect.extract.rules.session_notes import turn_results
 from recollect.extract.rules.summary import Summary, summary
 from recollect.extract.rules.turns import turns_of
@@ -223,3 +225,73 @@ def test_only_what_still_says_so_is_open() -> None:
         "built from the tree of the last release, which does not have the lock of the cache yet."
     )
     assert whole(told).left == ()  # the clause that fits does not say that something is open
+
+
+def test_what_stands_under_the_problem_is_told_as_it_was(store: SqliteStore) -> None:
+    answer = (
+        f"{ADDED}\n\n### The Problem\n- Two workers write the same entry of `cache.py` at once\n"
+        "- Copying `cache.py` to disk.py loses every second entry of the cache\n\n"
+        "### The Fix\n- The lock of `with_lock()` is held until the entry is on the disk\n"
+    )
+    [note] = outcomes(extract(store, Told().ask("entries are lost").edit(CACHE).answer(answer)))
+    told = f"{note.title}\n{note.summary}\n{note.detail}"
+    assert "Found before the change: Copying cache.py to disk.py loses every" in told
+    assert "Found before the change: The lock" not in told
+    assert told.count("Copying") == 1
+
+
+def test_the_same_heading_over_what_was_only_looked_at_is_left_alone(store: SqliteStore) -> None:
+    answer = (
+        "### The Problem\nThe cause was that `open_entry()` in cache.py opens the file without "
+        "`LOCK_EX`, so two workers write the same entry.\n"
+    )
+    [note] = outcomes(extract(store, Told().ask("why are entries lost?").answer(answer)))
+    assert "Found before" not in f"{note.title} {note.summary} {note.detail}"
+
+
+def test_the_body_of_a_committed_work_is_its_message(store: SqliteStore) -> None:
+    more = "Changed `open_entry()` to hold the lock of cache.py until the entry is on the disk."
+    message = "Lock entries of the cache\n\nTwo workers wrote the same entry of cache.py at once."
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.run(f"git commit -m '{message}'").answer(f"{ADDED} {more}")
+    [note] = outcomes(extract(store, told))
+    assert note.title == "Lock entries of the cache"
+    assert "Two workers wrote the same entry" in note.summary
+    assert "open_entry" not in note.summary
+    assert "open_entry" in note.detail
+
+
+def test_other_items_of_a_list_that_the_user_quotes_to_correct_it_are_not_told() -> None:
+    answer = (
+        f"{ADDED}\n\n1. **Updated the installer of the cache hooks**:\n"
+        "   - `setup.py` now installs the wrapper of the hooks by default\n"
+        "   - The old `--local` flag of setup.py still works for compatibility\n"
+    )
+    told = Told().ask("lock the entries of the cache").edit(CACHE).answer(answer)
+    told.ask(
+        "- `setup.py` now installs the wrapper of the hooks by default\n\n"
+        "Only the flag should install the wrapper"
+    )
+    told.edit("/work/orbit/setup.py").answer("Changed `setup.py` to keep the hooks as they were.")
+    first = turn_results(turns_of(as_stored(told)), lambda texts: ())[0].outcome
+    assert first is not None
+    assert "--local" not in f"{first.title} {first.summary} {first.detail}"
+
+
+def test_a_sentence_about_the_one_before_is_no_body_without_it() -> None:
+    answer = (
+        "`open_entry()` in cache.py answers from the worktree. "
+        "It is asked about files that nobody has committed yet.\n\n"
+        f"Readers of `Entry` objects in store.py are many{', and more' * 40}.\n\n"
+        "They need the plumbing of `Entry` in store.py, which has no worktree.\n"
+    )
+    [turn] = turns_of(as_stored(Told().ask("does it read the worktree, or what?").answer(answer)))
+    said = [
+        RankedSentence(one, 0.0 if one.text.startswith("Readers") else 0.8, 0.5)
+        for one in placed_sentences(answer)
+    ]
+    note = outcome(turn, [], said)
+    assert note is not None
+    assert "It is asked" in note.summary
+    assert "They need" not in note.summary
+    assert "They need" in note.detail

@@ -5,7 +5,7 @@ import pytest
 
 from recollect.extract.rules.prose import is_whole
 from recollect.extract.rules.sentence_ranker import ranked
-from recollect.extract.rules.titles import as_title, best_title
+from recollect.extract.rules.titles import as_title, best_title, listed_title, with_file
 from recollect.extract.rules.turns import turns_of
 from tests.unit.extract.session import Told, as_stored
 
@@ -45,3 +45,24 @@ def test_narration_and_questions_are_never_chosen() -> None:
     answer = "Let me look at reader.py.\nNow I change `read_rows()`.\nI'll run pytest.\nShall I go on with parse.py?"
     turn = turns_of(as_stored(Told().ask("mend it").answer(answer)))[0]
     assert ranked(turn) == []
+
+
+def test_a_list_of_what_was_done_is_named_by_its_items() -> None:
+    answer = (
+        "Done. I've added:\n\n1. **Table of contents** - Links to all sections\n"
+        "2. **Requirements (#4)** - Git version and systems\n3. **Why?** - What it is good for\n"
+    )
+    title = "Requirements (#4) - Git version and systems"
+    assert listed_title(title, answer, "") == "Added Table of contents, Requirements, Why"
+    assert listed_title("Something else", answer, "") == ""
+    assert listed_title(title, answer.replace("I've added:", "You could add:"), "") == ""
+    unnamed = answer + "4. Links everywhere\n"
+    assert listed_title(title, unnamed, "") == ""
+
+
+def test_a_title_has_the_file_whose_lines_are_about_it() -> None:
+    told = Told().ask("x").write("/work/orbit/copy.py", "skip symlinks that were encountered")
+    told.write("/work/orbit/tests/test_copy.py", "assert skip")
+    [turn] = turns_of(as_stored(told))
+    assert with_file("Skips symlinks encountered", turn).endswith("(copy.py)")
+    assert with_file("Added a test that looks for links", turn).endswith("(test_copy.py)")
