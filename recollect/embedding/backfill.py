@@ -1,8 +1,9 @@
 """Embeds memories that have no vectors yet, in small batches.
 
 In: the store and an embedder. Out: vectors. It can be killed at any time and does nothing twice.
-Five failures in a row open a breaker for a minute; search goes by words meanwhile. A memory on
-which only the model fails is set aside with the reason until the next start.
+Five failures in a row, or a model that cannot be loaded, open a breaker for a minute; search goes
+by words meanwhile. A memory on which only the model fails is set aside with the reason until the
+next start.
 """
 
 import logging
@@ -89,12 +90,14 @@ class Backfill:
 
     def _loop(self) -> None:
         while not self._stop.is_set():
+            loaded = self._embedder.ready
             try:
-                if not self._embedder.ready:
+                if not loaded:
                     self._embedder.load()
+                    loaded = True
                 worked = self.step()
             except Exception as error:  # noqa: BLE001 - told; a thread that is dead embeds nothing
-                self._failed(error)
+                self._failed(error, missing=not loaded and isinstance(error, ModelUnavailable))
                 continue
             self._failures = 0
             self.problem = ""
@@ -106,14 +109,14 @@ class Backfill:
                 self._wake.wait(PAUSE_S * 30)
                 self._wake.clear()
 
-    def _failed(self, error: Exception) -> None:
+    def _failed(self, error: Exception, *, missing: bool) -> None:
+        """One failure more; a model that cannot be loaded is not tried again at once."""
         self._failures += 1
         if self.problem != str(error):
             self.problem = str(error)
             log.warning("embedding: %s", error)
-        unavailable = isinstance(error, ModelUnavailable)
-        if self._failures >= FAILURES or unavailable:
-            self.state = "off" if unavailable else "open"
+        if self._failures >= FAILURES or missing:
+            self.state = "off" if missing else "open"
             self._stop.wait(OPEN_S)
             self._failures = 0
         else:

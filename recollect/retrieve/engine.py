@@ -1,9 +1,11 @@
 """The search engine: indexes of many namespaces, held in memory, and `find`, which every door asks.
 
-In: documents as they are written, and prompts. Out: `Ranked`. A missing, slow or failing embedder
-is not an error: the ranking then goes by words alone, and `left_out` says why.
+In: documents as they are written, and prompts. Out: `Ranked`. A missing, slow or failing embedder,
+or an error in the search by meaning, ends no search: it then goes by words alone, and `left_out`
+says why.
 """
 
+import logging
 import math
 import threading
 import time
@@ -36,6 +38,8 @@ from recollect.retrieve.score import (
     fused_rows,
     gather,
 )
+
+log = logging.getLogger(__name__)
 
 Mode = Literal["hybrid", "keyword", "semantic"]
 
@@ -80,6 +84,8 @@ class SearchEngine:
         clock: Callable[[], float] = time.thread_time,
     ) -> None:
         self._embedder = embedder
+        # Whether the model has a word whole; without a model, every word.
+        self.knows: Callable[[str], bool] = getattr(embedder, "knows", bool)
         self._clock = clock
         self._weights = weights
         self._floor = floor
@@ -174,18 +180,41 @@ class SearchEngine:
         asked = self._prepare(text, namespaces, mode, now)
         asked.wanted = depth * limit if fusion == "rrf" else limit
         asked.each_side = fusion == "rrf" or mode == "semantic"
+        wanted = (mode, fusion, limit, k, depth, floor)
         with self._lock:
-            found, terms, signals = self._gather(asked, namespaces, weights, reached)
-            semantic = asked.vector is not None
-            scored = [one.score(weights) for one in signals]
-            asked.mark("score")
-            vectors = sum(index.vectors.count for index in found.values()) if semantic else 0
-            sure, by_chance = confidence(scored, terms, vectors, self._floor)
-            if floor and sure < (least := self.floor(semantic)):
-                asked.left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
-                scored, found = [], {}
-            results = rows(found, scored, mode, fusion, semantic, limit, k, depth)
-            asked.mark("fuse")
+            try:
+                return self._ranked(asked, namespaces, weights, reached, *wanted)
+            except Exception as error:
+                if asked.vector is None:
+                    raise
+                log.exception("the search by meaning failed; it goes by words alone")
+                asked.left_out["semantic"], asked.vector = f"the search failed: {error}", None
+                return self._ranked(asked, namespaces, weights, reached, *wanted)
+
+    def _ranked(
+        self,
+        asked: "_Prompt",
+        namespaces: Sequence[str],
+        weights: SearchWeights,
+        reached: Mapping[str, float] | None,
+        mode: Mode,
+        fusion: Fusion,
+        limit: int,
+        k: int,
+        depth: int,
+        floor: bool,
+    ) -> Ranked:
+        found, terms, signals = self._gather(asked, namespaces, weights, reached)
+        semantic = asked.vector is not None
+        scored = [one.score(weights) for one in signals]
+        asked.mark("score")
+        vectors = sum(index.vectors.count for index in found.values()) if semantic else 0
+        sure, by_chance = confidence(scored, terms, vectors, self._floor)
+        if floor and sure < (least := self.floor(semantic)):
+            asked.left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
+            scored, found = [], {}
+        results = rows(found, scored, mode, fusion, semantic, limit, k, depth)
+        asked.mark("fuse")
         return Ranked(
             results,
             sure,
@@ -212,10 +241,6 @@ class SearchEngine:
                 pairs = zip(docs.tolist(), near, strict=True)
                 found |= {index.ids[doc]: one for doc, one in pairs if not math.isnan(one)}
         return found
-
-    def knows(self, word: str) -> bool:
-        """Whether the model has this word whole; without a model, every word."""
-        return bool(getattr(self._embedder, "knows", len)(word))
 
     def signals(self, text: str, namespace: str) -> tuple[Signals, list[str]]:
         """What ranking knows before weighting, and the ids of the documents; for `bench --fit`."""

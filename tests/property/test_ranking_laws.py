@@ -130,6 +130,29 @@ def test_dead_embedder_equals_words_alone(
         assert not dead.semantic
 
 
+class OtherModel(Alive):
+    """Its vectors do not have the length of those in the index."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.ones((len(texts), 5), dtype=np.float32)
+
+
+@lax
+@given(
+    corpora(), texts, st.sampled_from(["linear", "rrf"]), st.sampled_from(["hybrid", "semantic"])
+)
+def test_an_error_in_the_search_by_meaning_equals_words_alone(
+    documents: list[Document], question: str, fusion: Fusion, mode: Mode
+) -> None:
+    words = _engine(documents, None).search(question, ["n"], fusion=fusion, floor=False)
+    engine = _engine(documents, OtherModel())
+    broken = engine.search(question, ["n"], mode=mode, fusion=fusion, floor=False)
+    assert repr(broken.results) == repr(words.results)
+    assert not broken.semantic
+    if question.strip():
+        assert broken.left_out["semantic"]
+
+
 @lax
 @given(corpora(), texts)
 def test_store_without_vectors_equals_words_alone(documents: list[Document], question: str) -> None:

@@ -11,7 +11,7 @@ from recollect.extract.breaker import Breaker
 from recollect.extract.condense import Condenser
 from recollect.extract.entries import WORK_CHARS, Entry, entries, fit_to_size
 from recollect.extract.interface import EntityClaim, Extraction, FactClaim, PreferenceClaim
-from recollect.extract.model import ATTEMPTS, PROMPT_CHARS, TIMEOUT_S, ModelExtractor
+from recollect.extract.model import ATTEMPTS, PROMPT_CHARS, ModelExtractor
 from recollect.extract.model_answer import UnreadableAnswer, parse
 from recollect.extract.model_prompt import batch_prompt
 from recollect.llm.base import Completion, ModelRequest
@@ -219,7 +219,7 @@ def test_garbage_is_asked_for_again_in_a_new_session() -> None:
     found = ModelExtractor(provider).extract(batch(event()))
     assert [one.record.title for one in found.candidates] == ["At last"]
     assert provider.asked("extract") == 3
-    assert {request.timeout_s for request in provider.requests} == {TIMEOUT_S}
+    assert {request.timeout_s for request in provider.requests} == {60.0}
 
 
 def test_after_three_times_garbage_it_fails() -> None:
@@ -266,6 +266,7 @@ def test_without_a_summary_the_older_half_is_cut_and_still_sent(
         assert earlier == "" and [one.event_id for one in sent] == [one.event_id for one in found]
         assert all(one.size <= 240 for one in sent[:25])
     assert provider.asked("compact") == 2 * 3  # two tries each, then the breaker is open
+    assert {request.timeout_s for request in provider.requests} == {120.0}
 
 
 def test_the_prompt_stays_within_its_size_with_and_without_condensing(clock: ManualClock) -> None:
