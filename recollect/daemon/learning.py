@@ -16,7 +16,7 @@ from recollect.extract.rules import StoreReads
 from recollect.extract.rules_worker import RulesWorker
 from recollect.extract.sentence_meaning import SentenceMeaning
 from recollect.extract.watcher import ExtractionWatcher
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 from recollect.lifecycle.file_freshness import cite
 from recollect.llm.choose import budget, choose
 from recollect.llm.meter import report

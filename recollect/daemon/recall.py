@@ -10,7 +10,8 @@ from recollect.core import oslayer
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import Embedder, model_of
 from recollect.extract.ended_statements import EndedStatements
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.memories import BeliefListener
+from recollect.ingest.messages import Notice
 from recollect.inject.draft import RuleCache, Sources
 from recollect.inject.hints import Hints
 from recollect.inject.judge import Feedback
@@ -41,9 +42,9 @@ class RecallParts:
         runtime.tombstones.listeners.append(self.graphs.drop_all)
         self.rules = RuleCache(runtime.visible_store)
         runtime.tombstones.listeners.append(self.rules.drop_all)
-        runtime.memories.listeners.append(self.rules)
+        runtime.memories.listeners.append(BeliefListener(self.rules.drop_all))
         self.ended = EndedStatements(runtime.visible_store)
-        runtime.memories.listeners.append(self.ended)
+        runtime.memories.listeners.append(BeliefListener(self.ended.drop_all))
         self.receipts = ReceiptWriter(store, runtime.counters)
         sources = Sources(
             store,

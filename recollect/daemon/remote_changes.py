@@ -6,7 +6,7 @@ whoever watches it.
 
 from typing import TYPE_CHECKING
 
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 from recollect.store.interface import Change
 
 if TYPE_CHECKING:

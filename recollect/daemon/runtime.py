@@ -27,8 +27,9 @@ from recollect.extract.visible_store import visible_store
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
 from recollect.ingest.memories import Memories
+from recollect.ingest.messages import Notice, Recalled, RecallQuestion
 from recollect.ingest.origins import McpClients, Namespaces
-from recollect.ingest.pipeline import Notice, Pipeline, Recalled, RecallQuestion
+from recollect.ingest.pipeline import Pipeline
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.lifecycle.file_freshness import cite
 from recollect.lifecycle.maintenance import Maintenance

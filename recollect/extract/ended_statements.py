@@ -54,21 +54,10 @@ class EndedStatements:
         self._known: dict[str, tuple[_Ended, ...]] = {}
         self._cut: dict[tuple[str, int], Record | None] = {}
 
-    # --- listening to writes ---
-
-    def stored(self, records: Sequence[Record]) -> None:
-        if any(record.traits.is_belief for record in records):
-            self.drop_all()
-
-    def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
-        self.drop_all()
-
     def drop_all(self) -> None:
         """A belief was written, ended or brought back: they are read again when needed."""
         with self._lock:
             self._known, self._cut = {}, {}
-
-    # --- reading ---
 
     def current_record(self, record: Record, namespaces: Sequence[str]) -> Record | None:
         """A memory without sentences that state what ended. A belief is judged by its state."""

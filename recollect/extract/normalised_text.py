@@ -28,10 +28,6 @@ _NAME = re.compile(
 )
 
 
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w{3,}(?:\(\))?")
-_INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w")
-
-
 def normalised(text: str) -> str:
     """Lower case, without punctuation and function words."""
     words = (word.lower() for word in _WORD.findall(text[:6000]))
@@ -53,13 +49,3 @@ def content_words(text: str) -> list[str]:
 def names(text: str) -> list[str]:
     """The specific names in a text."""
     return _NAME.findall(text[:4000])
-
-
-def identifiers(text: str) -> list[str]:
-    """The names in code that a text has, in order, each once."""
-    found = (
-        word.removesuffix("()")
-        for word in _IDENTIFIER.findall(text)
-        if word.endswith("()") or _INNER_CAPITAL.search(word)
-    )
-    return list(dict.fromkeys(found))

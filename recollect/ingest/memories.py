@@ -18,6 +18,21 @@ class MemoryListener(Protocol):
     def removed(self, namespace: str, record_ids: Sequence[str]) -> None: ...
 
 
+class BeliefListener:
+    """Calls `changed` when a belief was written, or any memory removed: for what is read anew
+    then."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+
+    def stored(self, records: Sequence[Record]) -> None:
+        if any(record.traits.is_belief for record in records):
+            self._changed()
+
+    def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
+        self._changed()
+
+
 class Memories:
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -88,8 +88,9 @@ class SessionContinuity:
 
 
 class SeenCache(Generic[T]):
-    """Remembers keys, so that the second firing of the same hook is recognised. The oldest are
-    forgotten first. A key that is known here need not be stored: only the store can tell that."""
+    """Remembers keys, so that the second firing of the same hook is recognised. Those that were not
+    met for the longest time are forgotten first. A key that is known here need not be stored: only
+    the store can tell that."""
 
     def __init__(self, limit: int = 10_000) -> None:
         self._limit = limit
@@ -102,6 +103,7 @@ class SeenCache(Generic[T]):
         with self._lock:
             known = self._seen.get(key)
             if known is not None and (seconds is None or abs(at - known[1]) < seconds):
+                self._seen.move_to_end(key)
                 return known[0]
             self._seen[key] = (given, at)
             self._seen.move_to_end(key)

@@ -9,7 +9,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -22,11 +22,22 @@ from recollect.capture.frames import Frame
 from recollect.core import errors, ids, projects, values
 from recollect.core.clock import Clock, from_micros
 from recollect.core.projects import ProjectPlace
-from recollect.core.values import Arrival, Event, EventSource, SessionStatus, StoredEvent
+from recollect.core.values import Arrival, Event, EventSource, SessionStatus
 from recollect.hosts import hooks
 from recollect.hosts.payloads import Capture, EventDraft, Payload
 from recollect.ingest.counters import Counters
 from recollect.ingest.keepout import KeepOut
+from recollect.ingest.messages import (
+    Listener,
+    Notice,
+    Recall,
+    Recalled,
+    RecallQuestion,
+    Reply,
+    Send,
+    do_not_send,
+    nothing_to_say,
+)
 from recollect.ingest.origins import (
     DiskLookup,
     Namespaces,
@@ -50,51 +61,6 @@ _LAST_NS = 253_402_300_800 * 10**9  # the end of the year 9999
 
 
 @dataclass(frozen=True)
-class RecallQuestion:
-    """What a hook asks for: the context for a prompt, for the start of a session, or for a command
-    that a tool has run."""
-
-    trigger: str
-    text: str
-    namespaces: tuple[str, ...]
-    session_id: str
-    event_id: str | None
-    limit_chars: int
-    reason: str = ""  # of a session's start: startup, resume, compact, clear
-    branch: str = ""  # checked out now; empty: none, or unknown
-    person: str = ""
-
-
-@dataclass(frozen=True)
-class Recalled:
-    """The answer: the text to inject, the memories in it, and how long it took. `besides`: in words
-    for the user, what it tells that is no memory."""
-
-    context: str = ""
-    records: tuple[str, ...] = ()
-    latency_us: int = 0
-    receipt_id: str | None = None
-    besides: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Notice:
-    """What listeners get: an event was stored."""
-
-    stored: StoredEvent | Arrival
-    host: str
-    signal: str | None = None
-
-
-@dataclass(frozen=True)
-class Reply:
-    """The answer to a hook: a status of `frames`, and the bytes it prints."""
-
-    status: int
-    stdout: bytes = b""
-
-
-@dataclass(frozen=True)
 class _EventKey:
     """What identifies an event of a hook: its frame, its index in it, and the digest."""
 
@@ -105,27 +71,17 @@ class _EventKey:
 
 @dataclass
 class _ReadFrame:
-    """A frame that was read: what it means, and the events to store."""
+    """A frame that was read: what it means, where and when it happened (`path`: as it may be
+    stored), and the events to store."""
 
     captured: Capture
     place: ProjectPlace
+    path: str | None
     namespace: str
     session_id: str
-    arrivals: list[Arrival]
+    happened: datetime
+    arrivals: list[Arrival] = field(default_factory=list)
     refused: bool = False
-
-
-Recall = Callable[[RecallQuestion], Recalled]
-Listener = Callable[[Notice], None]
-Send = Callable[[Reply], None]
-
-
-def nothing_to_say(question: RecallQuestion) -> Recalled:
-    return Recalled()
-
-
-def do_not_send(reply: Reply) -> None:
-    """For a caller that takes the answer as the result."""
 
 
 class Pipeline:
@@ -236,12 +192,8 @@ class Pipeline:
         self, frame: Frame, digest: bytes, captured: Capture, *, live: bool
     ) -> "_ReadFrame | Reply":
         """The events to store of a frame, or the answer when there are none."""
-        cut = frames.told_cut(frame.flags) if frame.flags else ""
-        if cut or captured.damaged:
-            self._counters.count("payloads cut" if cut else "payloads not readable")
-            told_of = f"was cut: {cut}" if cut else "could not be read in full"
-            self._counters.error(f"a payload of {captured.host} {told_of}")
-            log.warning("frame %s: a payload of %s %s", frame.ulid, captured.host, told_of)
+        if frame.flags or captured.damaged:
+            self._report_damage(frame, captured)
         if captured.prompt_file is not None:
             file = self._disk.end_of(os.path.expanduser(captured.prompt_file), _PROMPT_FILE)
             captured = hooks.prompted_from_file(captured, file or b"")
@@ -258,12 +210,8 @@ class Pipeline:
             if any(draft.kind == "tool_use" for draft in captured.drafts):
                 captured = self.keep_out.without_kept_out(captured)
         namespace, place, path = self._namespaces.locate(captured.cwd)
-        session_id = self._continuity.session(
-            captured.host,
-            namespace,
-            named,
-            begins=captured.signal == "session-start",
-        )
+        begins = captured.signal == "session-start"
+        session_id = self._continuity.session(captured.host, namespace, named, begins=begins)
         # Spooled frames were sent at their own pace, however fast they are read now.
         if live and not self._rate.allows(session_id):
             self._counters.count("refused: runaway")
@@ -274,36 +222,52 @@ class Pipeline:
             captured = self._with_transcript(captured, began, happened, wait=live)
             if live and captured.transcript is not None:
                 return Reply(frames.NOT_NOW)
-        # A spooled frame is read when another branch may be checked out: whoever spooled it looked.
-        branch = place.branch if live else frames.noted_branch(frame)
+        if not live:
+            # Another branch may be checked out by now: whoever spooled the frame looked.
+            place = replace(place, branch=frames.noted_branch(frame))
+        taken = _ReadFrame(captured, place, path, namespace, session_id, happened)
+        taken.arrivals = self._arrivals(frame, digest, taken)
+        if captured.signal == "session-end":
+            self._continuity.ended(captured.host, namespace)
+        return taken
+
+    def _report_damage(self, frame: Frame, captured: Capture) -> None:
+        """Count and log that a payload did not come whole, or could not be read."""
+        cut = frames.told_cut(frame.flags)
+        if not cut and not captured.damaged:
+            return
+        self._counters.count("payloads cut" if cut else "payloads not readable")
+        told_of = f"was cut: {cut}" if cut else "could not be read in full"
+        self._counters.error(f"a payload of {captured.host} {told_of}")
+        log.warning("frame %s: a payload of %s %s", frame.ulid, captured.host, told_of)
+
+    def _arrivals(self, frame: Frame, digest: bytes, taken: "_ReadFrame") -> list[Arrival]:
+        """The events of a frame as they are stored: scrubbed, each under its key."""
         source = EventSource(
-            surface=captured.host[:64],
+            surface=taken.captured.host[:64],
             version=__version__,
-            project_path=path,
-            branch=privacy.scrub(branch).text[: projects.BRANCH_CHARS],
-            root=place.top if path else "",
+            project_path=taken.path,
+            branch=privacy.scrub(taken.place.branch).text[: projects.BRANCH_CHARS],
+            root=taken.place.top if taken.path else "",
         )
-        arrivals = [
+        return [
             Arrival(
                 event=Event(
-                    event_id=ids.derive_ulid(first.ulid, first.index),
-                    session_id=session_id,
+                    event_id=ids.derive_ulid(key.ulid, key.index),
+                    session_id=taken.session_id,
                     actor_id=self._actor,
-                    namespace=namespace,
+                    namespace=taken.namespace,
                     kind=draft.kind,
-                    body=self._scrubbed_body(draft.body, draft.kind, session_id),
-                    valid_time=happened,
+                    body=self._scrubbed_body(draft.body, draft.kind, taken.session_id),
+                    valid_time=taken.happened,
                     source=source,
                 ),
-                digest=first.digest,
+                digest=key.digest,
                 boot_id=frame.boot_id or None,
                 mono_ns=frame.mono_ns & (2**63 - 1),
             )
-            for draft, first in self._with_keys(frame, digest, captured, namespace, session_id)
+            for draft, key in self._with_keys(frame, digest, taken)
         ]
-        if captured.signal == "session-end":
-            self._continuity.ended(captured.host, namespace)
-        return _ReadFrame(captured, place, namespace, session_id, arrivals)
 
     def _stored(self, group: Sequence["_ReadFrame"]) -> list[list[Arrival]]:
         """Store these frames in one commit; returns the new events of each."""
@@ -376,19 +340,20 @@ class Pipeline:
         return captured
 
     def _with_keys(
-        self, frame: Frame, digest: bytes, captured: Capture, namespace: str, session_id: str
+        self, frame: Frame, digest: bytes, taken: "_ReadFrame"
     ) -> Iterator[tuple[EventDraft, "_EventKey"]]:
         """Each draft with the key under which it is stored. What a host fires twice gets the key of
         the first firing, so that the store recognises the repeat, or stores it when the first was
         lost. The time between two firings is measured by the hooks' clock, since a spool is read in
         an instant."""
+        captured, session_id = taken.captured, taken.session_id
         for index, draft in enumerate(captured.drafts):
             mine = _EventKey(frame.ulid, index, digest.hex())
             if draft.dedupe_key is None:
                 yield draft, mine
                 continue
             boot = "" if draft.dedupe_seconds is None else frame.boot_id
-            parts = (captured.host, namespace, session_id, boot, draft.dedupe_key)
+            parts = (captured.host, taken.namespace, session_id, boot, draft.dedupe_key)
             key = "\0".join(parts)
             first = self._keys.first(key, mine, frame.mono_ns / 1e9, draft.dedupe_seconds)
             if first.ulid != frame.ulid:

@@ -20,7 +20,7 @@ from recollect.core.errors import StoreError
 from recollect.core.values import Citation, Record, StoredEvent
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 from recollect.ingest.turns import TurnBuilder, stands_alone, turns_of
 from recollect.store.interface import Cursor, RecordFilter, Store
 from recollect.work.cache import WorkCache

@@ -18,7 +18,7 @@ from recollect.core.kinds import KINDS, TYPES
 from recollect.core.settings import Settings
 from recollect.core.values import Entity, Fact, Preference, Procedure, Record
 from recollect.extract.ended_statements import EndedStatements
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.inject.actions import ActionRule, RuleIndex, RuleMatch
 from recollect.retrieve.engine import Found, ResultCache, SearchEngine
 from recollect.retrieve.graph import GraphCache, Rival
@@ -126,8 +126,8 @@ def preference_line(one: Preference) -> BriefLine:
 
 
 def plain(text: str) -> str:
-    """A statement without what changes nothing: case, spacing, the last dot."""
-    return " ".join(text.casefold().split()).rstrip(".! ")
+    """A statement without what changes nothing: case, spacing, dots at its ends."""
+    return " ".join(text.casefold().split()).strip(".!… ")
 
 
 @dataclass
@@ -208,21 +208,10 @@ class RuleCache:
                 found.append(_rule_line(source, match))
         return found
 
-    # --- listening to writes ---
-
-    def stored(self, records: Sequence[Record]) -> None:
-        if any(record.traits.is_belief for record in records):
-            self.drop_all()
-
-    def removed(self, namespace: str, record_ids: Sequence[str]) -> None:
-        self.drop_all()
-
     def drop_all(self) -> None:
         """Something was written, forgotten or brought back: rules are read again when needed."""
         with self._lock:
             self._changes += 1
-
-    # --- reading ---
 
     def _of(self, namespaces: Sequence[str]) -> list[_Rules]:
         """The rules of those that have any."""

@@ -7,6 +7,7 @@ prompt: whether a prompt is worth an answer is decided by what was found, not by
 import heapq
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from recollect.core import vector_bytes as layout
@@ -19,7 +20,7 @@ from recollect.core.values import Entity, Fact
 from recollect.embedding.embedder import MODEL, text_of
 from recollect.extract.rules.patterns import contradicts
 from recollect.extract.standing import form_words
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.inject import render
 from recollect.inject.actions import NAMED
 from recollect.inject.draft import BriefLine, Draft, Section, Sources, memory_line, preference_line
@@ -34,7 +35,6 @@ from recollect.inject.start import names_file, start
 from recollect.retrieve.engine import find
 from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import intent
-from recollect.work.cache import WorkCache
 from recollect.work.index import BranchWork, ProjectWork
 from recollect.work.likely_files import Ask, Likely, LikeTurns, likely_names, rank
 from recollect.work.paths import shortest_unique
@@ -70,7 +70,8 @@ def gather(sources: Sources, draft: Draft, told: frozenset[str]) -> None:
     else:
         return
     at = sources.clock.now().timestamp()
-    draft.lines = work_lines(sources.work, question, told, at, draft.idle) + draft.lines
+    lines_about = partial(_work_lines, question, told, at, draft.idle)
+    draft.lines = sources.work.ask(question.namespaces[0], lines_about) + draft.lines
 
 
 def _prompt(sources: Sources, draft: Draft) -> None:
@@ -342,21 +343,18 @@ FILES = 8  # at the first prompt of a session
 FILES_LATER = 6
 
 
-def work_lines(
-    cache: WorkCache, question: RecallQuestion, told: Collection[str], at: float, idle: float
+def _work_lines(
+    question: RecallQuestion, told: Collection[str], at: float, idle: float, work: ProjectWork
 ) -> list[BriefLine]:
     """`idle`: how likely the prompt only carries the conversation on."""
+    if question.trigger == "session-start" or not work.turn:
+        return []  # the first prompt decides what is likely; it brings these lines
     ask = Ask(question.text, at, question.session_id, question.person, question.branch)
-
-    def look(work: ProjectWork) -> list[BriefLine]:
-        later = bool(work.of_session.get(ask.session))
-        if question.trigger == "session-start" or not work.turn:
-            return []  # the first prompt decides what is likely; it brings these lines
-        found = [] if later else [branch_line(work, ask, told), runs_line(work, ask, told)]
-        found = [likely_line(work, ask, told, later=later, idle=idle), *found]
-        return [line for line in found if line is not None]
-
-    return cache.ask(question.namespaces[0], look)
+    later = bool(work.of_session.get(ask.session))
+    found = [likely_line(work, ask, told, later=later, idle=idle)]
+    if not later:
+        found += [branch_line(work, ask, told), runs_line(work, ask, told)]
+    return [line for line in found if line is not None]
 
 
 def likely_line(

@@ -21,7 +21,7 @@ from recollect.core.text_words import count_tokens
 from recollect.core.values import Receipt, Record
 from recollect.hosts.proof import SESSION_PREFIX
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Notice, Recalled, RecallQuestion
+from recollect.ingest.messages import Notice, Recalled, RecallQuestion
 from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft, Section, Sources
 from recollect.inject.gather import gather, rules_for_command

@@ -16,10 +16,9 @@ from typing import Generic, TypeVar
 
 from recollect.capture.foreign import BLOCKS
 from recollect.core.ids import short_id
-from recollect.core.text_words import count_tokens
+from recollect.core.text_words import count_tokens, identifiers
 from recollect.core.tuning import NOTES
 from recollect.core.values import Checkpoint, Entity, Fact, Preference, Procedure, Record
-from recollect.extract.normalised_text import identifiers
 from recollect.inject.draft import BriefLine, Section
 
 HEADS: dict[Section, str] = {

@@ -21,7 +21,7 @@ from recollect.core.tuning import ENDINGS, MATCHING, NOTES, SPEAKING, Speaking
 from recollect.core.values import Fact, Record
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import render
-from recollect.inject.draft import BriefLine, Draft
+from recollect.inject.draft import BriefLine, Draft, plain
 from recollect.reconcile import ending_pairs
 from recollect.retrieve.query import parse
 from recollect.work.terms import terms
@@ -314,7 +314,7 @@ def _renews(newer: Record, older: Record) -> bool:
         return False  # of a session: it says what its turns say
     if newer.valid_from <= older.valid_from:
         return False
-    mine, theirs = _title(newer), _title(older)
+    mine, theirs = plain(newer.title), plain(older.title)
     enough = min(len(mine.split()), len(theirs.split())) >= NOTES.alike_words
     return enough and _overlap(mine, theirs) >= NOTES.alike
 
@@ -322,7 +322,7 @@ def _renews(newer: Record, older: Record) -> bool:
 def _repeats(record: Record, other: Record, *, whole: bool) -> bool:
     if record.record_id == other.record_id:
         return False
-    mine, theirs = _title(record), _title(other)
+    mine, theirs = plain(record.title), plain(other.title)
     together = not set(record.source_event_ids).isdisjoint(other.source_event_ids)
     kinds = (record.traits, other.traits)
     if all(kind.is_turn for kind in kinds):
@@ -339,7 +339,3 @@ def _overlap(one: str, other: str) -> float:
     """Of the shorter title's words, the share that the longer one has too."""
     mine, theirs = set(one.split()), set(other.split())
     return len(mine & theirs) / max(1, min(len(mine), len(theirs)))
-
-
-def _title(record: Record) -> str:
-    return " ".join(record.title.lower().split()).strip(".!… ")

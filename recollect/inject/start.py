@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from recollect.core.kinds import PROFILE
 from recollect.core.text_words import words as words_in
 from recollect.core.values import Preference, Record
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import render
 from recollect.inject.draft import (

@@ -17,7 +17,7 @@ from recollect.core.errors import StoreBusy, StoreError
 from recollect.core.jobs import BackgroundJob, Jobs
 from recollect.core.periodic import Job, Periodic
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 from recollect.lifecycle.maintenance import Maintenance, MaintenanceReport, MaintenanceStopped
 
 log = logging.getLogger(__name__)

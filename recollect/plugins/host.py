@@ -16,7 +16,7 @@ import msgspec
 from recollect.core.errors import NotFound, PluginFailed
 from recollect.core.settings import Settings
 from recollect.core.values import Record
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 from recollect.llm.base import Completion, ModelRequest
 from recollect.plugins.available import AvailablePlugin, available
 

@@ -20,7 +20,7 @@ from recollect.core.clock import Clock
 from recollect.core.errors import RecollectError
 from recollect.core.periodic import Job, Periodic
 from recollect.core.projects import ProjectPlace, Repository, repository_of
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 from recollect.store.interface import ProjectInfo, Store
 
 log = logging.getLogger(__name__)

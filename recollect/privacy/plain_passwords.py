@@ -36,7 +36,6 @@ _CODE = (
     r"[{}=<>\[\]|$;]|\(\)|::|->|//|\w\(|[\"']:"
     r"|^\s*(?:def|class|if|for|return|import|let|const|var)\b"
 )
-_ARTICLES = ("the ", "my ", "our ", "a ", "das ", "mein ", "le ", "mon ", "la ", "mi ", "mia ")
 _MINE = (
     " is the ",
     " is my ",

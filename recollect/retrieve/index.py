@@ -34,36 +34,33 @@ class SessionWindows:
         self.means = QuantisedRows()
         self._numbers: dict[_Key, int] = {}
         self._keys: dict[int, _Key] = {}
-        self._members: list[tuple[int, ...]] = []
+        self.members: list[tuple[int, ...]] = []
         self._counted: dict[int, tuple[int, ...]] = {}
 
     def add(self, key: _Key | None, doc: int) -> int:
         """Put a document into its window, or into one of its own; returns the window's number."""
-        number = len(self._members) if key is None else self._numbers.get(key, len(self._members))
-        if number == len(self._members):
-            self._members.append(())
+        number = len(self.members) if key is None else self._numbers.get(key, len(self.members))
+        if number == len(self.members):
+            self.members.append(())
             self.length.append(0)
             self.mean_row.append(-1)
             if key is not None:
                 self._numbers[key] = number
                 self._keys[number] = key
         self._note_change(number)
-        self._members[number] = (*self._members[number], doc)
+        self.members[number] = (*self.members[number], doc)
         return number
 
     def remove(self, number: int, doc: int) -> str | None:
         """Take a document out; returns the session it was in."""
         self._note_change(number)
-        self._members[number] = tuple(at for at in self._members[number] if at != doc)
+        self.members[number] = tuple(at for at in self.members[number] if at != doc)
         key = self._keys.get(number)
         return key[0] if key else None
 
-    def members(self, number: int) -> tuple[int, ...]:
-        return self._members[number]
-
     def counted(self, number: int) -> tuple[int, ...]:
         """The documents whose words were counted when the window last settled."""
-        return self._counted.get(number, self._members[number])
+        return self._counted.get(number, self.members[number])
 
     def settle(self, number: int, length: int, mean: NDArray[np.float32] | None) -> None:
         """Keep the length and mean vector of a window whose words were just counted."""
@@ -82,20 +79,13 @@ class SessionWindows:
         else:
             self.mean_row.view[number] = self.means.append(mean)
 
-    def docs_of(self, numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The documents of these windows, concatenated, and how many each window has."""
-        found = [self._members[number] for number in numbers.tolist()]
-        counts = np.fromiter(map(len, found), dtype=np.int64, count=len(found))
-        flat = [doc for docs in found for doc in docs]
-        return np.array(flat, dtype=np.int64), counts
-
     @property
     def nbytes(self) -> int:
-        lists = 120 * len(self._members) + self._numbers.__sizeof__()
+        lists = 120 * len(self.members) + self._numbers.__sizeof__()
         return lists + self.length.nbytes + self.mean_row.nbytes + self.means.nbytes
 
     def _note_change(self, number: int) -> None:
-        self._counted.setdefault(number, self._members[number])
+        self._counted.setdefault(number, self.members[number])
 
 
 AUTHORS = ("", "user", "assistant", "tool", "file", "web")
@@ -348,7 +338,7 @@ class Index:
         self.stem_session_windows.grow_to(len(self.vocabulary))
         before, _ = self._stems_in(self.session_windows.counted(session_window))
         self.stem_session_windows.view[before] -= 1
-        docs = self.session_windows.members(session_window)
+        docs = self.session_windows.members[session_window]
         after, length = self._stems_in(docs)
         self.stem_session_windows.view[after] += 1
         self.session_windows.settle(session_window, length, self.vectors.mean(docs))

@@ -227,12 +227,6 @@ MOST_UNKNOWN = 16  # words that no memory holds: only their 4-grams can match
 GIST = 45  # words embedded of the head and of the tail of a long prompt: more take more time
 _READ = 2000  # characters of the head and of the tail in which they are looked for
 
-_PHRASE = re.compile(r'"([^"\n]{2,200})"|`([^`\n]{2,200})`')
-_IDENTIFIER = re.compile(
-    r"(?<![\w./-])(?=[\w./-]*\w/[\w./-])[\w./-]++|\b\w++\.\w{1,5}\b|\b\w+_\w+|"
-    r"(?<![a-z])[a-z]++[A-Z]\w*|[A-Z]{1,6}-?\d{2,}|(?<!\d)v?\d++\.\d+\S*"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -248,16 +242,6 @@ class Query:
         if len(pieces) <= 2 * GIST:
             return self.text
         return " ".join(pieces[:GIST] + self.text[-_READ:].split()[-GIST:])
-
-    @property
-    def phrases(self) -> tuple[str, ...]:
-        """What the prompt puts in quotes or backticks."""
-        return tuple(first or second for first, second in _PHRASE.findall(self.text))
-
-    @property
-    def identifiers(self) -> tuple[str, ...]:
-        """Paths, file names, names in snake_case and camelCase, error codes, versions."""
-        return tuple(dict.fromkeys(_IDENTIFIER.findall(self.text[:20_000])))
 
 
 Intent = Literal["recall", "preference", "procedure", "person", "place", "time", "reason", "task"]

@@ -155,9 +155,11 @@ def session(
     """BM25 over the stems of whole session windows, as a share of its upper bound, and how many
     documents each window has."""
     width = len(terms.stems)
-    docs, members = index.session_windows.docs_of(session_windows)
+    held = [index.session_windows.members[number] for number in session_windows.tolist()]
+    members = np.fromiter(map(len, held), dtype=np.int64, count=len(held))
     if width == 0 or len(session_windows) == 0:
         return np.zeros(len(session_windows)), members
+    docs = np.array([doc for docs in held for doc in docs], dtype=np.int64)
     tokens, lengths = index.tokens_of(docs)
     number = np.repeat(np.arange(len(session_windows), dtype=np.int32), members)
     owner = np.repeat(number, lengths)

@@ -22,7 +22,7 @@ from recollect.capture import frames
 from recollect.capture.frames import Frame, FrameError
 from recollect.core import errors, oslayer
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Reply, Send
+from recollect.ingest.messages import Reply, Send
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from recollect.core import errors, ids
 from recollect.core.values import Body, JsonBody, MessageBody, Receipt, Record, TextBody
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 
 if TYPE_CHECKING:
     import asyncio  # imported when the first client connects, so that hooks do not wait for it

@@ -13,7 +13,7 @@ from recollect.core import ids
 from recollect.core.errors import BadInput
 from recollect.core.settings import Fusion
 from recollect.core.values import Moment, Record, Value
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, checked_out_branch, namespaces_to_search
 from recollect.service.search import (

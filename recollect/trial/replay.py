@@ -20,7 +20,7 @@ from recollect.core.values import Event, Preference, Procedure, Record
 from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import RunFollowUp
 from recollect.hosts.hooks import CONTEXT_CHARS
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.store.interface import Selection
 from recollect.trial.transcripts import ACTOR, PastSession, prompt_text
 from recollect.work.turn_work import person_of

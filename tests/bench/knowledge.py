@@ -28,7 +28,7 @@ from recollect.daemon.runtime import Runtime
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Claim, EntityClaim, FactClaim, PreferenceClaim
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.ingest.turns import turns_of
 from recollect.inject import render
 from recollect.reconcile import graph_claims

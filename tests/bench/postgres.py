@@ -27,7 +27,7 @@ from recollect.core.values import Record, Vector
 from recollect.daemon.recall import RecallParts
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.store.postgres import PostgresStore
 from recollect.store.sqlite import SqliteStore
 from tests.bench import agreement

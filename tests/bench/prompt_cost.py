@@ -22,7 +22,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Action, Record, TurnWork, Vector
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.work.terms import terms
 
 NAMESPACE = "/actor/ada/project/p/"

@@ -10,7 +10,7 @@ import sys
 from recollect.core import settings
 from recollect.daemon.logs import start_log
 from recollect.daemon.runtime import Runtime
-from recollect.ingest.pipeline import Recalled, RecallQuestion
+from recollect.ingest.messages import Recalled, RecallQuestion
 
 MARK = "RECALLED"
 

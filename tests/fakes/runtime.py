@@ -27,7 +27,7 @@ from recollect.core.settings import Settings
 from recollect.core.values import Event
 from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import RunFollowUp
-from recollect.ingest.pipeline import Reply
+from recollect.ingest.messages import Reply
 from tests.fakes.waiting import PATIENCE_S
 
 Answer = tuple[int, dict[str, str], bytes]

@@ -17,7 +17,7 @@ from recollect.core.values import (
     Ulid,
     Value,
 )
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read

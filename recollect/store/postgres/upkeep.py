@@ -12,7 +12,7 @@ from recollect.store.postgres import migrations
 from recollect.store.postgres import statements as own
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.engine import PostgresEngine
-from recollect.store.sql.records import RECOUNT
+from recollect.store.sql.record_lists import RECOUNT
 from recollect.store.sql.upkeep import SqlUpkeep
 
 

@@ -26,7 +26,6 @@ from recollect.store.sql.engine import (
     micros,
 )
 
-_RECORD = column_list(rows.RECORD.columns)
 # What a person brought back stays until a person takes it away again.
 _BROUGHT_BACK = """
        EXISTS (SELECT 1 FROM operations AS o

@@ -4,7 +4,7 @@ In: records. Out: records, pages, operations. A collision of ids raises RecordEx
 a CHECK refuses raises BadInput.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
-from recollect.core.kinds import BELIEF, RecordKind
+from recollect.core.kinds import RecordKind
 from recollect.core.values import (
     ArchivedVersion,
     BeliefState,
@@ -33,22 +33,40 @@ from recollect.store.sql.engine import (
     Engine,
     Statement,
     both,
-    column_list,
-    filtered,
     ids_json,
     insert_into,
     micros,
 )
 from recollect.store.sql.operations import ARCHIVE, new_operation, put_operation
+from recollect.store.sql.record_lists import (
+    BELIEFS_BY,
+    COUNT_BY,
+    COUNTED,
+    KEPT_COUNTS,
+    LAST_IN_SESSION,
+    LATER_HAPPENING,
+    LIST_BY_HAPPENING,
+    LIST_FEW_BY_HAPPENING,
+    LIST_FEW_RECORDS,
+    LIST_RECORDS,
+    NEWER,
+    RECORD,
+    STORED_SINCE,
+    USED_BELIEFS,
+    Key,
+    fits,
+    happened_at,
+    page_of,
+    position_of,
+    stored_at,
+    values_of,
+)
 from recollect.store.sql.search import MAX_TERMS
 from recollect.store.sql.vectors import DELETE_VECTORS, put_vector, vectors_of
 
-Key = Callable[[Record], tuple[int, str]]
-
-_RECORD = column_list(rows.RECORD.columns)
 PUT_RECORD = both(insert_into("memory_records", (*rows.RECORD.columns, "since", "op_id", "hash")))
 GET_RECORDS = both(f"""
-SELECT {_RECORD} FROM memory_records
+SELECT {RECORD} FROM memory_records
  WHERE {{by_key}}namespace = $namespace AND record_id IN {{texts[record_ids]}}
 """)
 IDS_ENDING = both("""
@@ -65,145 +83,11 @@ SELECT record_id, since, op_id FROM memory_records
 """)
 
 
-def _conditions(hint: str = "") -> dict[str, str]:
-    """The conditions of a RecordFilter, with a hint for the planner before some columns."""
-    return {
-        "kind": f"{hint}kind = $kind",
-        "type": "$type IN (knowledge_type, observation_type)",
-        "sessions": f"{hint}session_id IN {{texts[sessions]}}",
-        "since": f"{hint}valid_from >= $since",
-        "until": f"{hint}valid_from < $until",
-        "concept": "EXISTS (SELECT 1 FROM {unfold}(r.concepts) WHERE value = $concept)",
-        "file": """EXISTS (SELECT 1 FROM {unfold}(r.files) WHERE value = $file
-                 OR substr(value, length(value) - length($file)) = '/' || $file)""",
-        "cites_files": "citations <> '[]'",
-        "state": "state = $state",
-        "freshness": "freshness = $freshness",
-        "used": "CASE WHEN access_count > 0 THEN 1 ELSE 0 END = $used",
-    }
-
-
-def _listed(time: str) -> Statement:
-    return filtered(
-        f"""
-SELECT {_RECORD} FROM memory_records AS r
- WHERE namespace = $namespace AND ({time}, record_id) < ($before_number, $before_id)
-""",
-        {**_conditions(), "as_of": "r.since <= $as_of"},
-        f"ORDER BY {time} DESC, record_id DESC LIMIT $limit",
-    )
-
-
-def _few_listed(time: str) -> Statement:
-    """A session has few memories, and so has a content: they are looked up by it and sorted."""
-    return filtered(
-        f"""
-SELECT {_RECORD} FROM memory_records AS r
- WHERE namespace = $namespace
-   AND ({{by_key}}{time}, record_id) < ($before_number, $before_id)
-""",
-        {
-            "session_id": "session_id = $session_id",
-            "content_hash": "content_hash = $content_hash",
-            **_conditions("{by_key}"),
-            "as_of": "r.since <= $as_of",
-        },
-        f"ORDER BY {{by_key}}{time} DESC, record_id DESC LIMIT $limit",
-    )
-
-
-def _newer(time: str) -> Statement:
-    return filtered(
-        f"""
-SELECT {_RECORD} FROM memory_records AS r
- WHERE namespace = $namespace AND ({time}, record_id) > ($after_number, $after_id)
-""",
-        {
-            **_conditions(),
-            "session_id": "session_id = $session_id",
-            "content_hash": "content_hash = $content_hash",
-        },
-        f"ORDER BY {time}, record_id LIMIT $limit",
-    )
-
-
-# By when they were stored, and by when what they tell of happened.
-LIST_RECORDS = _listed("created_at")
-LIST_BY_HAPPENING = _listed("valid_from")
-LIST_FEW_RECORDS = _few_listed("created_at")
-LIST_FEW_BY_HAPPENING = _few_listed("valid_from")
-NEWER = _newer("created_at")
-LATER_HAPPENING = _newer("valid_from")
-LAST_IN_SESSION = filtered(
-    f"""
-SELECT {_RECORD} FROM memory_records AS r
- WHERE namespace = $namespace AND session_id = $session_id
-""",
-    _conditions("{by_key}"),
-    "ORDER BY position DESC, valid_from DESC, record_id DESC LIMIT $limit",
-)
 RECORDS_OF_EVENTS = both("""
 SELECT e.event_id, r.record_id
   FROM record_events AS e JOIN memory_records AS r USING ({key[row_id]})
  WHERE r.namespace = $namespace AND e.event_id IN {texts[event_ids]}
  ORDER BY e.event_id, r.record_id
-""")
-# How many memories there are of what is kept with each write; what narrows them further is counted.
-_COUNTED = "kind, type, state, freshness, used"
-KEPT_COUNTS = filtered(
-    f"SELECT {_COUNTED}, count FROM record_counts WHERE namespace = $namespace",
-    {name: f"{name} = ${name}" for name in _COUNTED.split(", ")},
-)
-_COUNT_GROUPS = """
-       kind, coalesce(knowledge_type, observation_type, ''), state, freshness,
-       CASE WHEN access_count > 0 THEN 1 ELSE 0 END
-"""
-COUNT_BY = filtered(
-    f"""
-SELECT {_COUNT_GROUPS}, count(*)
-  FROM memory_records AS r
- WHERE namespace = $namespace
-""",
-    {**_conditions(), "session_id": "session_id = $session_id"},
-    "GROUP BY 1, 2, 3, 4, 5",
-)
-RECOUNT = (
-    both("DELETE FROM record_counts", across="counts are made anew for everybody"),
-    both(
-        f"""
-INSERT INTO record_counts (namespace, {_COUNTED}, count)
-SELECT namespace, {_COUNT_GROUPS}, count(*) FROM memory_records GROUP BY 1, 2, 3, 4, 5, 6
-""",
-        across="counts are made anew for everybody",
-    ),
-)
-
-
-def _beliefs(time: str) -> Statement:
-    """By an index of beliefs alone, which is why their kind is no value."""
-    return filtered(
-        f"""
-SELECT {_RECORD} FROM memory_records AS r
- WHERE namespace = $namespace AND kind = '{BELIEF.name}' AND {time} >= $since
-""",
-        {name: text for name, text in _conditions().items() if name in ("state", "used")},
-        f"ORDER BY {time} DESC, record_id DESC LIMIT $limit",
-    )
-
-
-BELIEFS_BY: dict[BeliefTime, Statement] = {
-    "valid_from": _beliefs("valid_from"),
-    "valid_until": _beliefs("valid_until"),
-    "last_accessed": _beliefs("last_accessed"),
-}
-USED_BELIEFS = both(f"""
-SELECT count(*) FROM memory_records
- WHERE namespace = $namespace AND kind = '{BELIEF.name}' AND last_accessed >= $since
-""")
-STORED_SINCE = both("""
-SELECT count(*) FROM (
-    SELECT 1 FROM memory_records
-     WHERE namespace = $namespace AND kind = $kind AND created_at >= $since LIMIT $limit) AS first
 """)
 COUNT_BY_FILE = both("""
 SELECT f.value, count(*)
@@ -282,17 +166,17 @@ class SqlRecords:
         by_position: bool = False,
         by_happening: bool = False,
     ) -> Page[Record]:
-        key = _happened if by_happening else _stored
+        key = happened_at if by_happening else stored_at
         where = where or RecordFilter()
-        values = {"namespace": namespace, **_narrowed(where), "limit": limit + 1}
+        values = {"namespace": namespace, **values_of(where), "limit": limit + 1}
         if by_position:
             values["limit"] = limit
             return Page(tuple(map(rows.RECORD.decode, self._engine.rows(LAST_IN_SESSION, values))))
         if after is not None:
             values |= {"after_number": after.number, "after_id": after.id}
             later = self._engine.rows(LATER_HAPPENING if by_happening else NEWER, values)
-            return _page(list(map(rows.RECORD.decode, later)), limit, key)
-        values |= {"as_of": micros(as_of), **(END if before is None else _position(before))}
+            return page_of(list(map(rows.RECORD.decode, later)), limit, key)
+        values |= {"as_of": micros(as_of), **(END if before is None else position_of(before))}
         few = where.session_id is not None or where.content_hash is not None
         if by_happening:
             listing = LIST_FEW_BY_HAPPENING if few else LIST_BY_HAPPENING
@@ -304,12 +188,12 @@ class SqlRecords:
             if as_of is not None:
                 found += _archived(db, namespace, as_of, where, before, key)
         found.sort(key=key, reverse=True)
-        return _page(found, limit, key)
+        return page_of(found, limit, key)
 
     def counts(self, namespace: str, where: RecordFilter | None = None) -> list[RecordCount]:
-        narrowed = _narrowed(where or RecordFilter())
+        narrowed = values_of(where or RecordFilter())
         given = {name for name, value in narrowed.items() if value is not None}
-        kept = given.issubset(_COUNTED.split(", "))
+        kept = given.issubset(COUNTED.split(", "))
         values = {"namespace": namespace, **narrowed}
         return [
             RecordCount(kind, type_, state, freshness, bool(used), count)
@@ -552,64 +436,5 @@ def _archived(
     ]
     edge = (before.number, before.id) if before else None
     return [
-        record for record in found if _fits(record, where) and (edge is None or key(record) < edge)
+        record for record in found if fits(record, where) and (edge is None or key(record) < edge)
     ]
-
-
-def _fits(record: Record, where: RecordFilter) -> bool:
-    return (
-        where.kind in (None, record.kind)
-        and where.session_id in (None, record.session_id)
-        and (where.sessions is None or record.session_id in where.sessions)
-        and where.type in (None, record.observation_type, record.knowledge_type)
-        and (where.concept is None or where.concept in record.concepts)
-        and (where.file is None or any(_is_named(one, where.file) for one in record.files))
-        and (where.since is None or record.valid_from >= where.since)
-        and (where.until is None or record.valid_from < where.until)
-        and where.content_hash in (None, record.content_hash)
-        and (not where.cites_files or bool(record.citations))
-        and where.state in (None, record.state)
-        and where.freshness in (None, record.freshness)
-        and where.used in (None, record.access_count > 0)
-    )
-
-
-def _is_named(path: str, name: str) -> bool:
-    return f"/{path}".endswith(f"/{name}")
-
-
-def _stored(record: Record) -> tuple[int, str]:
-    assert record.created_at is not None
-    return to_micros(record.created_at), record.record_id
-
-
-def _happened(record: Record) -> tuple[int, str]:
-    return to_micros(record.valid_from), record.record_id
-
-
-def _narrowed(where: RecordFilter) -> dict[str, Any]:
-    return {
-        "kind": where.kind,
-        "session_id": where.session_id,
-        "sessions": None if where.sessions is None else ids_json(where.sessions),
-        "type": where.type,
-        "concept": where.concept,
-        "file": where.file,
-        "since": micros(where.since),
-        "until": micros(where.until),
-        "content_hash": where.content_hash,
-        "cites_files": where.cites_files or None,
-        "state": where.state,
-        "freshness": where.freshness,
-        "used": None if where.used is None else int(where.used),
-    }
-
-
-def _position(cursor: Cursor) -> dict[str, Any]:
-    return {"before_number": cursor.number, "before_id": cursor.id}
-
-
-def _page(found: list[Record], limit: int, key: Key) -> Page[Record]:
-    items = found[:limit]
-    more = len(found) > limit and items
-    return Page(tuple(items), Cursor(*key(items[-1])) if more else None)

@@ -212,6 +212,9 @@ def _make_ours(connection: apsw.Connection) -> None:
 # --- looking at a database as a whole, on whatever connection ------------------------------------
 
 
+LAST_EVENT = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
+
+
 class Numbers(NamedTuple):
     """What never falls: how many commits there were, and the last number that an event got."""
 
@@ -226,12 +229,8 @@ class Held(NamedTuple):
 
 def last_numbers(db: apsw.Connection) -> Numbers:
     there = db.table_exists("main", "events")
-    return Numbers(db.pragma("user_version"), last_event(db) if there else 0)
-
-
-def last_event(db: apsw.Connection) -> int:
-    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").get
-    return last or 0
+    last = db.execute(LAST_EVENT).get if there else 0
+    return Numbers(db.pragma("user_version"), last or 0)
 
 
 def counted(db: apsw.Connection) -> Held:

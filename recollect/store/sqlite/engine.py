@@ -24,9 +24,9 @@ from recollect.store.sql.engine import Engine, Statement
 from recollect.store.sqlite import search
 from recollect.store.sqlite.connect import (
     BUSY_MS,
+    LAST_EVENT,
     SqliteConnection,
     explained,
-    last_event,
     open_reader,
     translated,
 )
@@ -237,7 +237,8 @@ class Writer:
         if changed:
             # In the ledger before anybody hears of it.
             with contextlib.suppress(apsw.Error):  # the commit stands; the next one meets this too
-                self.ledger.write(commits=commits, events=last_event(self._connection))
+                last = self._connection.execute(LAST_EVENT).get
+                self.ledger.write(commits=commits, events=last or 0)
         for pending in batch:
             pending.done.release()
 

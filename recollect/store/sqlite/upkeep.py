@@ -16,7 +16,7 @@ from recollect.core import oslayer, safe_files, store_key
 from recollect.core.errors import DamagedDatabase, NotADatabase, StoreError, WrongKey
 from recollect.core.store_key import StoreKey
 from recollect.store.interface import BackupInfo, ScrubStep, Space
-from recollect.store.sql.records import RECOUNT
+from recollect.store.sql.record_lists import RECOUNT
 from recollect.store.sql.upkeep import SqlUpkeep, scrub_step
 from recollect.store.sqlite import ledger, migrations
 from recollect.store.sqlite import statements as own

@@ -14,7 +14,7 @@ from recollect.cli import status
 from recollect.client import TIMEOUT_S
 from recollect.core import oslayer
 from recollect.core.errors import RecollectError
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from tests.fakes.runtime import RuntimeHome
 from tests.make import NAMESPACE, arrival, record
 from tests.unit.cli.conftest import Terminal

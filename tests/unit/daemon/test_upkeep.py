@@ -11,7 +11,7 @@ from recollect.capture import frames, spool
 from recollect.core.errors import DiskFull
 from recollect.core.settings import Settings
 from recollect.daemon.runtime import Runtime
-from recollect.ingest.pipeline import Reply
+from recollect.ingest.messages import Reply
 from tests.torture.events import fill_spool
 
 

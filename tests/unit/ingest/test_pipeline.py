@@ -16,10 +16,10 @@ from recollect.core.clock import ManualClock
 from recollect.core.ids import new_ulid
 from recollect.core.values import TextBody
 from recollect.hosts import hooks
-from recollect.ingest import pipeline as pipeline_module
 from recollect.ingest.counters import Counters
+from recollect.ingest.messages import Recalled, RecallQuestion, Reply
 from recollect.ingest.origins import SessionRate
-from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion, Reply
+from recollect.ingest.pipeline import Pipeline
 from recollect.store.interface import Outcome
 from recollect.store.sqlite import SqliteStore
 from tests.make import event
@@ -48,7 +48,7 @@ def digest(one: Frame) -> bytes:
     return frames.digest(frames.encode_payload(one))
 
 
-def send(pipeline: Pipeline, one: Frame) -> pipeline_module.Reply:
+def send(pipeline: Pipeline, one: Frame) -> Reply:
     return pipeline.frame(one, digest(one))
 
 

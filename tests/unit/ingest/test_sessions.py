@@ -18,6 +18,16 @@ def test_the_oldest_are_forgotten_first() -> None:
     assert recent.first("d", "new") == "d"
 
 
+def test_a_key_that_is_met_again_outlives_older_ones_that_were_not() -> None:
+    recent = SeenCache[str](limit=3)
+    for key in "abc":
+        recent.first(key, key)
+    recent.first("a", "again")
+    recent.first("d", "d")
+    assert recent.first("a", "new") == "a"
+    assert recent.first("b", "new") == "new"
+
+
 def test_ten_thousand_keys_are_remembered() -> None:
     recent = SeenCache[str]()
     for number in range(10_001):

@@ -15,7 +15,8 @@ from recollect.core.clock import ManualClock
 from recollect.core.values import MessageBody, TextBody
 from recollect.ingest import pipeline as module
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Pipeline, Recalled, RecallQuestion, Reply
+from recollect.ingest.messages import Recalled, RecallQuestion, Reply
+from recollect.ingest.pipeline import Pipeline
 from recollect.store.sqlite import SqliteStore
 
 SESSION = "c4d991d4-f950-4d02-876d-66098e9dc814"

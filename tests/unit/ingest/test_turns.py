@@ -23,7 +23,7 @@ from recollect.core.values import (
 from recollect.embedding.backfill import searchable
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.ingest.turns import turns_of
 from recollect.store.interface import RecordFilter

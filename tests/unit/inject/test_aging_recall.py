@@ -12,7 +12,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.projects import locate, namespace
 from recollect.core.settings import Settings
 from recollect.daemon.runtime import Runtime
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.lifecycle.file_freshness import cite
 from recollect.store.sqlite import SqliteStore
 from tests.make import record

@@ -14,7 +14,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Preference, Record
 from recollect.daemon.runtime import Runtime
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.service import beliefs, context, search, sessions, tools, write
 from recollect.service.scope import Scope
 from recollect.service.undo import undo_operation

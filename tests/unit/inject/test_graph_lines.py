@@ -20,7 +20,7 @@ from recollect.extract.interface import (
     PreferenceClaim,
     ProcedureClaim,
 )
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.inject import render
 from recollect.reconcile import graph_claims
 from recollect.reconcile.plan import apply

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.inject import render
 from recollect.inject.draft import memory_line
 from tests.bench.end_to_end import run_history

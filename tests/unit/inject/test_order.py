@@ -7,7 +7,7 @@ import msgspec
 
 from recollect.core import ids
 from recollect.core.values import Fact, Record
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.inject.draft import BriefLine, Draft, memory_line
 from recollect.inject.speaking import put_in_order
 from tests.make import NOON, record

@@ -16,7 +16,7 @@ from recollect.core.text_words import count_tokens
 from recollect.core.values import JsonBody, Preference, Record
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
-from recollect.ingest.pipeline import Notice, RecallQuestion
+from recollect.ingest.messages import Notice, RecallQuestion
 from recollect.inject import recall, render
 from recollect.inject.draft import memory_line
 from recollect.inject.render import allot, forms

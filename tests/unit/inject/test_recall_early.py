@@ -11,7 +11,7 @@ from recollect.core.settings import Settings
 from recollect.daemon.recall import RecallParts
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.store.postgres import PostgresStore
 from tests.fakes.postgres import Server
 from tests.make import NAMESPACE, record, vector

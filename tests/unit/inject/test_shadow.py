@@ -10,7 +10,7 @@ import pytest
 
 from recollect.core.errors import BadSetting
 from recollect.core.settings import Settings, checked
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.inject.recall import KEY_FILE, Shadow
 from tests.fakes.runtime import RuntimeHome
 from tests.make import NAMESPACE, record

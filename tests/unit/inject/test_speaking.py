@@ -7,7 +7,7 @@ import pytest
 
 from recollect.core.tuning import NOTES, SPEAKING
 from recollect.core.values import Fact, Record
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.inject.draft import BriefLine, Draft, memory_line
 from recollect.inject.speaking import (
     asks_about_past,

@@ -12,7 +12,7 @@ from recollect.core.jobs import Jobs
 from recollect.core.settings import Settings
 from recollect.ingest.counters import Counters
 from recollect.ingest.memories import Memories
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.lifecycle.maintenance_loop import MaintenanceLoop
 from recollect.store.sqlite import SqliteStore

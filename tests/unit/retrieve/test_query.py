@@ -6,14 +6,6 @@ from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import GIST, MOST_STEMS, Date, dates_in, parse, weigh
 
 
-def test_query_names_phrases_and_identifiers() -> None:
-    query = parse(
-        'Why does `retry storm` break src/retry.py and getUserName with E0308 in "the api"?'
-    )
-    assert query.phrases == ("retry storm", "the api")
-    assert {"src/retry.py", "getUserName", "E0308"} <= set(query.identifiers)
-
-
 def test_long_prompt_keeps_what_is_rare() -> None:
     index = Index()
     index.add(

@@ -13,7 +13,7 @@ import pytest
 from recollect.capture import frames
 from recollect.core.clock import ManualClock
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Reply, Send
+from recollect.ingest.messages import Reply, Send
 from recollect.server import hook_socket
 from recollect.server.door_watch import hooks
 from recollect.server.hook_socket import HookServer

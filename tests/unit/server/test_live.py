@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from recollect.core.values import Receipt
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 from recollect.server.live import CLIENTS, KEPT, Live, News, TooManyWatchers
 from tests.make import NAMESPACE, arrival, record
 

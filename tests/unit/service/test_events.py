@@ -11,7 +11,7 @@ from recollect.core.errors import BadCursor
 from recollect.core.values import ChatMessage, JsonBody, MessageBody, TextBody
 from recollect.daemon.runtime import Runtime
 from recollect.ingest.counters import Counters
-from recollect.ingest.pipeline import Notice
+from recollect.ingest.messages import Notice
 from recollect.ingest.turn_writer import TurnWriter
 from recollect.service import read, sessions, write
 from recollect.service.read import EventRow, EventsQuery

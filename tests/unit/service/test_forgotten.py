@@ -13,7 +13,7 @@ from recollect.core.errors import NotFound
 from recollect.core.settings import Settings
 from recollect.core.values import Checkpoint, Entity, Preference, Record
 from recollect.daemon.runtime import Runtime
-from recollect.ingest.pipeline import RecallQuestion
+from recollect.ingest.messages import RecallQuestion
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.service import graph_edit, read, tools, write
 from recollect.service.scope import Scope
