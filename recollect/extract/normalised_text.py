@@ -3,6 +3,7 @@
 In: any text. Out: a form in which near-equal statements are equal, and a short hash of it.
 """
 
+import functools
 import hashlib
 import re
 
@@ -30,7 +31,12 @@ _NAME = re.compile(
 
 def normalised(text: str) -> str:
     """Lower case, without punctuation and function words."""
-    words = (word.lower() for word in _WORD.findall(text[:6000]))
+    return _normalised(text[:6000])
+
+
+@functools.lru_cache(512)  # the rules compare the same sentences many times
+def _normalised(text: str) -> str:
+    words = (word.lower() for word in _WORD.findall(text))
     return " ".join(word for word in words if word not in _EMPTY)
 
 

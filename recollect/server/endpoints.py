@@ -5,15 +5,15 @@ match the declared parameters or body is answered with 400 and the name of the f
 """
 
 import functools
+import inspect
 import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 from anyio import CapacityLimiter, to_thread
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -24,24 +24,77 @@ from recollect.core.values import Value, convert, decode
 from recollect.server import responses
 from recollect.server.runtime import ServerRuntime
 
+T = TypeVar("T")
 
-class NoParameters(Value, frozen=True):
-    """No parameters."""
+
+class Items(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """A list that is short enough to be given whole."""
+
+    items: Sequence[T]
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One method of one path. `handler` is a plain function of the runtime, parameters and, if
-    `body` is declared, the body; it runs in a thread."""
+    """One method of one path. `handler` is a plain function that runs in a thread. Its first
+    argument is the runtime, and its annotations say what a request may hold: a struct is the body,
+    or for GET and DELETE all parameters; any other argument is one parameter, of the path or the
+    query. What it returns is the answer; a tuple or a list is answered as `items`."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     summary: str
     handler: Callable[..., Any]
-    answer: Any
-    parameters: type[Value] = NoParameters
-    body: type[Value] | None = None
+    returns: Any = None  # for the document, when the handler makes the response itself
     always: bool = False  # answered even when all threads wait for a store that is down
+
+    @functools.cached_property
+    def answer(self) -> Any:
+        found = self.returns or self.handler.__annotations__["return"]
+        if get_origin(found) in (tuple, list):
+            return Items[get_args(found)[0]]  # type: ignore[misc]
+        return found
+
+    @functools.cached_property
+    def body(self) -> type[Value] | None:
+        return self._struct if self.method in ("POST", "PUT", "PATCH") else None
+
+    @functools.cached_property
+    def parameters(self) -> type[Value]:
+        if self._struct is not None and self.body is None:
+            return self._struct
+        fields = [
+            (one.name, one.annotation)
+            if one.default is one.empty
+            else (one.name, one.annotation, one.default)
+            for one in self._arguments
+            if one.annotation is not self.body
+        ]
+        made: Any = msgspec.defstruct(
+            "Parameters", fields, bases=(Value,), frozen=True, kw_only=True
+        )
+        parameters: type[Value] = made
+        return parameters
+
+    def call(self, runtime: ServerRuntime, parameters: Value, body: Value | None) -> Any:
+        arguments = {
+            one.name: (parameters if body is None else body)
+            if one.annotation is self._struct
+            else getattr(parameters, one.name)
+            for one in self._arguments
+        }
+        found = self.handler(runtime, **arguments)
+        return Items(items=found) if isinstance(found, tuple | list) else found
+
+    @functools.cached_property
+    def _arguments(self) -> list[inspect.Parameter]:
+        return list(inspect.signature(self.handler).parameters.values())[1:]
+
+    @functools.cached_property
+    def _struct(self) -> type[Value] | None:
+        kinds = (one.annotation for one in self._arguments)
+        return next(
+            (one for one in kinds if isinstance(one, type) and issubclass(one, Value)), None
+        )
 
 
 def routes(endpoints: Sequence[Endpoint], runtime: ServerRuntime) -> list[Route]:
@@ -61,13 +114,10 @@ def _serve(
     async def serve(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         endpoint = methods[method]
-        arguments: list[Any] = [runtime, _parameters(endpoint, request)]
-        if endpoint.body is not None:
-            arguments.append(decode(endpoint.body, await request.body()))
-        if endpoint.always:
-            result = await to_thread.run_sync(endpoint.handler, *arguments, limiter=_reserved())
-        else:
-            result = await run_in_threadpool(endpoint.handler, *arguments)
+        parameters = _parameters(endpoint, request)
+        body = decode(endpoint.body, await request.body()) if endpoint.body else None
+        limiter = _reserved() if endpoint.always else None
+        result = await to_thread.run_sync(endpoint.call, runtime, parameters, body, limiter=limiter)
         return result if isinstance(result, Response) else responses.json(result)
 
     return serve
@@ -164,7 +214,7 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
 
 
 def _parameter_list(endpoint: Endpoint) -> list[dict[str, Any]]:
-    (_,), components = msgspec.json.schema_components([endpoint.parameters])
+    _, components = msgspec.json.schema_components([endpoint.parameters])
     schema = components[endpoint.parameters.__name__]
     in_path = set(re.findall(r"{(\w+)}", endpoint.path))
     return [

@@ -11,9 +11,10 @@ from msgspec import Meta
 from recollect.core import projects, settings
 from recollect.core.errors import BadInput, BadSetting, Conflict, NotFound
 from recollect.core.projects import IdentityKind
-from recollect.core.values import Moment, Value
+from recollect.core.values import Moment, Name, Value
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import project, project_id, project_names
+from recollect.service.scope import project as find_project
+from recollect.service.scope import project_id, project_names
 from recollect.store.interface import ProjectInfo
 
 # Settings that say whose memory it is and where it is kept, that start programs or send text away.
@@ -81,11 +82,11 @@ def project_line(runtime: ServiceRuntime, namespace: str) -> ProjectLine:
     """The project of a namespace."""
     if not project_id(namespace):
         return _global_line(runtime)
-    return _line(runtime, project(runtime, project_id(namespace)), project_names(runtime))
+    return _line(runtime, find_project(runtime, project_id(namespace)), project_names(runtime))
 
 
-def change_project(runtime: ServiceRuntime, named: str, change: ProjectChange) -> ProjectLine:
-    known = project(runtime, named)
+def change_project(runtime: ServiceRuntime, project: Name, change: ProjectChange) -> ProjectLine:
+    known = find_project(runtime, project)
     if change.name is None and change.alias is None:
         raise BadInput("give a name or an alias")
     mark: tuple[IdentityKind, str] | None = None
@@ -98,7 +99,7 @@ def change_project(runtime: ServiceRuntime, named: str, change: ProjectChange) -
                 raise BadInput("an alias is an absolute path or the URL of a remote", field="alias")
             mark = ("remote", remote)
     runtime.store.projects.update(known.project_id, name=change.name, mark=mark)
-    return _line(runtime, project(runtime, known.project_id), project_names(runtime))
+    return _line(runtime, find_project(runtime, known.project_id), project_names(runtime))
 
 
 def embedding_stats(runtime: ServiceRuntime) -> EmbeddingStats:

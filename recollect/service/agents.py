@@ -4,7 +4,7 @@ In: their names. Out: one line for each. The test sends a marker through an agen
 """
 
 from recollect.core.errors import RecollectError
-from recollect.core.values import Moment, Value, encode
+from recollect.core.values import Moment, Name, Value, encode
 from recollect.hosts import registry
 from recollect.hosts.context import of_this_machine
 from recollect.hosts.install import installer, is_bystander
@@ -56,10 +56,10 @@ def agents(runtime: ServiceRuntime) -> tuple[AgentLine, ...]:
     return tuple(sorted(lines, key=lambda one: (not one.connected, one.title)))
 
 
-def prove_agent(runtime: ServiceRuntime, name: str) -> AgentProof:
+def prove_agent(runtime: ServiceRuntime, host: Name) -> AgentProof:
     """Send a marker through the agent's hook and look for it in the store. BadInput for an unknown
     agent."""
-    host, here = installer(name), of_this_machine(runtime.settings)
+    agent, here = installer(host), of_this_machine(runtime.settings)
 
     def events(place: str) -> list[str]:
         page = runtime.store.events.page(runtime.namespaces.of(place), limit=5)
@@ -68,5 +68,5 @@ def prove_agent(runtime: ServiceRuntime, name: str) -> AgentProof:
     def remember(place: str, text: str) -> object:
         return write.add_note(runtime, write.NewNote(project=place, text=text))
 
-    proof: Proof = prove(here, host, Daemon(events, remember))
+    proof: Proof = prove(here, agent, Daemon(events, remember))
     return AgentProof(ok=proof.ok, message=proof.message, hint=proof.hint)

@@ -15,6 +15,7 @@ from recollect.core.values import (
     Entity,
     Fact,
     FactText,
+    Name,
     Preference,
     Procedure,
     Relationship,
@@ -28,6 +29,7 @@ from recollect.service.scope import all_namespaces
 from recollect.store.interface import Transaction
 from recollect.work.graph import is_from_work
 
+Reason = Annotated[str, Meta(max_length=1000)]
 GraphItem = Entity | Relationship | Fact | Procedure | Preference
 _IDS = {
     Entity: "entity_id",
@@ -46,7 +48,7 @@ class GraphItemChange(Value, frozen=True, kw_only=True):
 
     value: FactText | None = None
     confidence: Unit | None = None
-    reason: Annotated[str, Meta(max_length=1000)] = ""
+    reason: Reason = ""
 
 
 class GraphItemChanged(Value, frozen=True, kw_only=True):
@@ -54,7 +56,7 @@ class GraphItemChanged(Value, frozen=True, kw_only=True):
     op_id: str
 
 
-def edit(runtime: ServiceRuntime, thing_id: str, wanted: GraphItemChange) -> GraphItemChanged:
+def edit(runtime: ServiceRuntime, thing_id: Name, wanted: GraphItemChange) -> GraphItemChanged:
     thing = find(runtime, thing_id)
     changes: dict[str, Any] = {}
     for given, names in ((wanted.value, _VALUE), (wanted.confidence, _SURE)):
@@ -73,7 +75,7 @@ def edit(runtime: ServiceRuntime, thing_id: str, wanted: GraphItemChange) -> Gra
     )
 
 
-def remove(runtime: ServiceRuntime, thing_id: str, reason: str = "") -> GraphItemChanged:
+def remove(runtime: ServiceRuntime, thing_id: Name, reason: Reason = "") -> GraphItemChanged:
     """Remove from the graph, and so from what is injected; undo brings it back."""
     return _changed(runtime, "delete", find(runtime, thing_id), reason)
 

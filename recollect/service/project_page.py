@@ -90,14 +90,14 @@ class ProjectPage(Value, frozen=True, kw_only=True):
     open_ends: tuple[OpenEnd, ...]
 
 
-def page(runtime: ServiceRuntime, named: str) -> ProjectPage:
-    namespace = namespace_of(runtime, named)
+def page(runtime: ServiceRuntime, project: Name) -> ProjectPage:
+    namespace = namespace_of(runtime, project)
     runtime.work.fill((namespace,))
     return ProjectPage(
         project=project_line(runtime, namespace),
         last_worked=runtime.work.ask(namespace, lambda work: _moment(max(work.last, default=0.0))),
         branches=runtime.work.ask(namespace, _branches),
-        files=files(runtime, ProjectFilesQuery(project=named, limit=FILES)).items,
+        files=files(runtime, ProjectFilesQuery(project=project, limit=FILES)).items,
         commands=runtime.work.ask(namespace, _commands),
         open_ends=_open_ends(runtime, namespace),
     )

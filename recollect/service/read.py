@@ -164,7 +164,7 @@ def timeline(runtime: ServiceRuntime, asked: TimelineQuery) -> TimelineAnswer:
     )
 
 
-def history(runtime: ServiceRuntime, record_id: str) -> History:
+def history(runtime: ServiceRuntime, record_id: RecordName) -> History:
     """The versions of a memory and the operations on it, also of one that was deleted."""
     record_id = resolve(runtime, record_id)
     live = get(runtime, (record_id,))
@@ -196,7 +196,7 @@ def history(runtime: ServiceRuntime, record_id: str) -> History:
     )
 
 
-def provenance(runtime: ServiceRuntime, record_id: str) -> Provenance:
+def provenance(runtime: ServiceRuntime, record_id: RecordName) -> Provenance:
     record = find(runtime, record_id)
     rows: list[EventRow] = []
     missing: list[str] = []

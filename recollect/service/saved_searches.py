@@ -16,7 +16,7 @@ from recollect.core import sealing, store_key
 from recollect.core.errors import BadInput, NotFound, RecollectError
 from recollect.core.oslayer import replace_file
 from recollect.core.safe_files import SMALL, read_whole
-from recollect.core.values import Value
+from recollect.core.values import Name, Value
 from recollect.service.runtime import ServiceRuntime
 
 FILE = "searches.json"
@@ -43,7 +43,7 @@ def save(runtime: ServiceRuntime, new: SavedSearch) -> tuple[SavedSearch, ...]:
     return searches(runtime)
 
 
-def delete(runtime: ServiceRuntime, name: str) -> tuple[SavedSearch, ...]:
+def delete(runtime: ServiceRuntime, name: Name) -> tuple[SavedSearch, ...]:
     with _lock:
         known = _read(runtime.settings.directory)
         left = [one for one in known if one.name != name]

@@ -19,15 +19,16 @@ from recollect.store.interface import ProjectInfo
 
 ALL = "all"
 GLOBAL = "global"
+ProjectName = Annotated[str, Meta(min_length=1, max_length=2048)]
 NAMED = 12  # projects that a message lists
 
 
 class Scope(Value, frozen=True, kw_only=True):
     """Where to look: one namespace, or a project by id, name, path, `global` or `all`."""
 
-    project: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
+    project: ProjectName | None = None
     namespace: Namespace | None = None
-    project_path: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
+    project_path: ProjectName | None = None
 
 
 def namespaces_to_search(runtime: ServiceRuntime, scope: Scope) -> tuple[str, ...]:

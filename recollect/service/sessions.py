@@ -20,6 +20,7 @@ from recollect.core.values import (
     JsonBody,
     MessageBody,
     Moment,
+    Name,
     Record,
     Session,
     TextBody,
@@ -35,6 +36,9 @@ TURNS = 3
 FILES = 20
 LINE = 300
 FIRST = 8  # events in which the first prompt is looked for
+
+
+Position = Annotated[int, Meta(ge=0, le=10_000_000)]
 
 
 class SessionsQuery(Scope, frozen=True, kw_only=True):
@@ -136,7 +140,7 @@ def _session_of(runtime: ServiceRuntime, stood: Checkpoint) -> Session:
     )  # fmt: skip
 
 
-def detail(runtime: ServiceRuntime, session_id: str) -> SessionDetail:
+def detail(runtime: ServiceRuntime, session_id: Name) -> SessionDetail:
     known = session(runtime, session_id)
     kinds: dict[str, int] = {}
     for stored in runtime.store.events.session(known.namespace, session_id):
@@ -155,7 +159,10 @@ def detail(runtime: ServiceRuntime, session_id: str) -> SessionDetail:
 
 
 def conversation(
-    runtime: ServiceRuntime, session_id: str, after: int, limit: int
+    runtime: ServiceRuntime,
+    session_id: Name,
+    after: Position = 0,
+    limit: Annotated[int, Meta(ge=1, le=500)] = 200,
 ) -> ConversationPage:
     known = session(runtime, session_id)
     stored = runtime.store.events.session(known.namespace, session_id)

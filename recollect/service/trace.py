@@ -8,12 +8,23 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
-from recollect.core.values import Moment, Receipt, Record, Session, StoredEvent, TurnWork, Value
+from recollect.core.values import (
+    Moment,
+    Name,
+    Receipt,
+    Record,
+    Session,
+    StoredEvent,
+    TurnWork,
+    Value,
+)
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.sessions import ConversationLine, lines_of, session
+from recollect.service.sessions import ConversationLine, Position, lines_of, session
 from recollect.store.interface import Cursor, RecordFilter
 
 TEXT = 4000  # characters of a prompt or an answer
@@ -69,7 +80,12 @@ class Trace(Value, frozen=True, kw_only=True):
     next: int | None
 
 
-def trace(runtime: ServiceRuntime, session_id: str, after: int, limit: int) -> Trace:
+def trace(
+    runtime: ServiceRuntime,
+    session_id: Name,
+    after: Position = 0,
+    limit: Annotated[int, Meta(ge=1, le=200)] = 40,
+) -> Trace:
     known = session(runtime, session_id)
     parts = _parts(runtime.store.events.session(known.namespace, session_id))
     told = _receipts(runtime, known, parts)

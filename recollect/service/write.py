@@ -26,6 +26,7 @@ from recollect.core.values import (
     Name,
     Operation,
     Record,
+    RecordName,
     Title,
     Unit,
     Value,
@@ -342,7 +343,7 @@ def hash_of_memory(record: Record) -> str:
 # --- changing ------------------------------------------------------------------------------------
 
 
-def edit(runtime: ServiceRuntime, record_id: str, change: MemoryEdit) -> Changed:
+def edit(runtime: ServiceRuntime, record_id: RecordName, change: MemoryEdit) -> Changed:
     known = find(runtime, record_id)
     if change.version not in (None, known.version):
         raise Conflict(
@@ -424,7 +425,7 @@ def move(runtime: ServiceRuntime, record_id: str, scope: Scope, reason: str = ""
     return Changed(record=find(runtime, known.record_id), op_id=came.op_id)
 
 
-def find(runtime: ServiceRuntime, record_id: str) -> Record:
+def find(runtime: ServiceRuntime, record_id: RecordName) -> Record:
     """A memory by its name, in whatever namespace it is."""
     whole = resolve(runtime, record_id)
     for namespace in all_namespaces(runtime):

@@ -15,7 +15,7 @@ from recollect.core.values import (
     RecordName,
     Value,
 )
-from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service import beliefs, profile
 from recollect.service.record_ids import resolve, resolve_each
@@ -25,7 +25,6 @@ from recollect.service.scope import (
     namespace_to_write,
     namespaces_to_list,
 )
-from recollect.service.write import Added
 
 Read = Callable[..., list[Record]]
 LISTS: dict[str, tuple[Read, tuple[BeliefState, ...]]] = {
@@ -61,10 +60,6 @@ class Beliefs(Value, frozen=True, kw_only=True):
     items: tuple[Record, ...]
     total: int
     titles: dict[str, str] = field(default_factory=dict)
-
-
-class OneBelief(Value, frozen=True, kw_only=True):
-    record_id: RecordName
 
 
 class DecisionReason(Value, frozen=True, kw_only=True):
@@ -138,27 +133,27 @@ def _newest(asked: BeliefQuery) -> Callable[[Record], datetime]:
     return lambda one: one.valid_from
 
 
-def keep(runtime: ServerRuntime, asked: OneBelief, given: KeepDecision) -> Decided:
-    belief_id = resolve(runtime, asked.record_id)
+def keep(runtime: ServerRuntime, record_id: RecordName, given: KeepDecision) -> Decided:
+    belief_id = resolve(runtime, record_id)
     operation = beliefs.keep(runtime, belief_id, reason=given.reason, both=given.both)
     return _decided(runtime, belief_id, operation)
 
 
-def drop(runtime: ServerRuntime, asked: OneBelief, given: DecisionReason) -> Decided:
-    belief_id = resolve(runtime, asked.record_id)
+def drop(runtime: ServerRuntime, record_id: RecordName, given: DecisionReason) -> Decided:
+    belief_id = resolve(runtime, record_id)
     return _decided(runtime, belief_id, beliefs.drop(runtime, belief_id, given.reason))
 
 
-def correct(runtime: ServerRuntime, asked: OneBelief, given: Correction) -> Decided:
+def correct(runtime: ServerRuntime, record_id: RecordName, given: Correction) -> Decided:
     new, operation = beliefs.replace(
-        runtime, resolve(runtime, asked.record_id), given.text, reason=given.reason or "corrected"
+        runtime, resolve(runtime, record_id), given.text, reason=given.reason or "corrected"
     )
     return Decided(operation=operation, belief=new)
 
 
-def reach(runtime: ServerRuntime, asked: OneBelief, given: Reach) -> Decided:
+def reach(runtime: ServerRuntime, record_id: RecordName, given: Reach) -> Decided:
     named = given.project or given.namespace or given.project_path
-    belief_id = resolve(runtime, asked.record_id)
+    belief_id = resolve(runtime, record_id)
     operation = beliefs.rescope(
         runtime,
         belief_id,
@@ -169,21 +164,15 @@ def reach(runtime: ServerRuntime, asked: OneBelief, given: Reach) -> Decided:
     return _decided(runtime, belief_id, operation)
 
 
-def merge(runtime: ServerRuntime, asked: OneBelief, given: Merger) -> Decided:
-    belief_id = resolve(runtime, asked.record_id)
+def merge(runtime: ServerRuntime, record_id: RecordName, given: Merger) -> Decided:
+    belief_id = resolve(runtime, record_id)
     operation = beliefs.merge(runtime, belief_id, resolve_each(runtime, given.others))
     return _decided(runtime, belief_id, operation)
 
 
-def profile_lines(runtime: ServerRuntime, asked: NoParameters) -> Profile:
+def profile_lines(runtime: ServerRuntime) -> Profile:
     lines, stated = profile.lines(runtime), profile.stated(runtime)
     return Profile(items=tuple(lines), stated=tuple(stated))
-
-
-def add_to_profile(
-    runtime: ServerRuntime, asked: NoParameters, new: profile.NewProfileLine
-) -> Added:
-    return profile.add(runtime, new)
 
 
 def _decided(runtime: ServerRuntime, belief_id: str, operation: Operation) -> Decided:
@@ -192,35 +181,24 @@ def _decided(runtime: ServerRuntime, belief_id: str, operation: Operation) -> De
 
 ENDPOINTS = (
     Endpoint(
-        "GET", "/api/beliefs", "The beliefs that hold, or those that wait for a decision.",
-        page, Beliefs, BeliefQuery,
+        "GET", "/api/beliefs", "The beliefs that hold, or those that wait for a decision.", page
     ),
     Endpoint(
-        "POST", "/api/beliefs/{record_id}/keep", "A belief that waits, or ended, holds.",
-        keep, Decided, OneBelief, KeepDecision,
+        "POST", "/api/beliefs/{record_id}/keep", "A belief that waits, or ended, holds.", keep
     ),
-    Endpoint(
-        "POST", "/api/beliefs/{record_id}/drop", "A belief does not hold.",
-        drop, Decided, OneBelief, DecisionReason,
-    ),
+    Endpoint("POST", "/api/beliefs/{record_id}/drop", "A belief does not hold.", drop),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/correct", "Another text holds instead of a belief.",
-        correct, Decided, OneBelief, Correction,
+        correct,
     ),
-    Endpoint(
-        "POST", "/api/beliefs/{record_id}/scope", "Change how far a belief holds.",
-        reach, Decided, OneBelief, Reach,
-    ),
+    Endpoint("POST", "/api/beliefs/{record_id}/scope", "Change how far a belief holds.", reach),
     Endpoint(
         "POST", "/api/beliefs/{record_id}/merge", "A belief holds for others that say the same.",
-        merge, Decided, OneBelief, Merger,
+        merge,
     ),
     Endpoint(
         "GET", "/api/profile", "Who the person is: lines that every session starts with.",
-        profile_lines, Profile,
+        profile_lines,
     ),
-    Endpoint(
-        "POST", "/api/profile", "Add a line to the profile.",
-        add_to_profile, Added, body=profile.NewProfileLine,
-    ),
+    Endpoint("POST", "/api/profile", "Add a line to the profile.", profile.add),
 )  # fmt: skip

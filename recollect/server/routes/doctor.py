@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from recollect.core import oslayer
 from recollect.core.values import Value
-from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service import metrics as prometheus
 
@@ -32,16 +32,16 @@ class RepairResult(Value, frozen=True, kw_only=True):
     done: str
 
 
-def health(runtime: ServerRuntime, parameters: NoParameters) -> dict[str, Any]:
+def health(runtime: ServerRuntime) -> dict[str, Any]:
     return runtime.health()
 
 
-def metrics(runtime: ServerRuntime, parameters: NoParameters) -> Response:
+def metrics(runtime: ServerRuntime) -> Response:
     text = prometheus.exposition(runtime.health(), runtime.counters.recalls())
     return Response(text, headers={"content-type": prometheus.CONTENT_TYPE})
 
 
-def check(runtime: ServerRuntime, parameters: NoParameters) -> StoreCheck:
+def check(runtime: ServerRuntime) -> StoreCheck:
     stats = runtime.store.upkeep.stats()
     return StoreCheck(
         problems=tuple(runtime.store.upkeep.check()),
@@ -55,7 +55,7 @@ def check(runtime: ServerRuntime, parameters: NoParameters) -> StoreCheck:
     )
 
 
-def repair(runtime: ServerRuntime, parameters: NoParameters, body: RepairRequest) -> RepairResult:
+def repair(runtime: ServerRuntime, body: RepairRequest) -> RepairResult:
     if body.what == "orphans":
         dropped = sum(runtime.store.bulk.orphans(drop=True).values())
         return RepairResult(done=f"{dropped} orphaned rows were deleted")
@@ -67,20 +67,15 @@ def repair(runtime: ServerRuntime, parameters: NoParameters, body: RepairRequest
 
 
 ENDPOINTS = (
-    Endpoint(
-        "GET", "/healthz", "Version, uptime, queues, errors.", health, dict[str, Any], always=True
-    ),
+    Endpoint("GET", "/healthz", "Version, uptime, queues, errors.", health, always=True),
     Endpoint(
         "GET", "/metrics", "The daemon's figures in Prometheus' text format.",
-        metrics, str, always=True,
+        metrics, returns=str, always=True,
     ),
-    Endpoint("GET", "/api/doctor", "Check the database thoroughly.", check, StoreCheck),
+    Endpoint("GET", "/api/doctor", "Check the database thoroughly.", check),
     Endpoint(
-        "POST",
-        "/api/doctor",
+        "POST", "/api/doctor",
         "Rebuild the full-text index or the work index, or delete orphaned rows.",
         repair,
-        RepairResult,
-        body=RepairRequest,
     ),
 )  # fmt: skip

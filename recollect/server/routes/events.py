@@ -42,10 +42,6 @@ class NewEvent(Value, frozen=True, kw_only=True):
     content_hash: Annotated[str, Meta(max_length=128)] | None = None
 
 
-class PutParameters(Value, frozen=True, kw_only=True):
-    retrieve: bool = False
-
-
 class RetrievalAnswer(Value, frozen=True, kw_only=True):
     context: str
     records: tuple[str, ...]
@@ -59,7 +55,7 @@ class EventAnswer(Value, frozen=True, kw_only=True):
     retrieval: RetrievalAnswer | None = None
 
 
-def put_event(runtime: ServerRuntime, parameters: PutParameters, new: NewEvent) -> EventAnswer:
+def put_event(runtime: ServerRuntime, new: NewEvent, retrieve: bool = False) -> EventAnswer:
     values.convert(Version, {"schema_version": new.schema_version})
     now = runtime.clock.now()
     pipeline = runtime.pipeline
@@ -80,7 +76,7 @@ def put_event(runtime: ServerRuntime, parameters: PutParameters, new: NewEvent) 
     )
     outcome = pipeline.event(event, frames.digest(values.encode(new)).hex())
     retrieval = None
-    if parameters.retrieve and event.kind == "prompt" and outcome.status != "kept out":
+    if retrieve and event.kind == "prompt" and outcome.status != "kept out":
         retrieval = _retrieve(runtime, event)
     return EventAnswer(
         event_id=event.event_id, stored=outcome.status == "stored", retrieval=retrieval
@@ -123,15 +119,9 @@ def list_events(runtime: ServerRuntime, asked: EventsQuery) -> Listing[EventRow]
 
 ENDPOINTS = (
     Endpoint(
-        "POST",
-        "/v1/events",
+        "POST", "/v1/events",
         "Store one event; with retrieve=true the answer to a prompt holds the memories to inject.",
         put_event,
-        EventAnswer,
-        PutParameters,
-        NewEvent,
     ),
-    Endpoint(
-        "GET", "/v1/events", "Events, newest first.", list_events, Listing[EventRow], EventsQuery
-    ),
-)
+    Endpoint("GET", "/v1/events", "Events, newest first.", list_events),
+)  # fmt: skip

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from recollect.core.values import Value
 from recollect.lifecycle.maintenance import MaintenanceReport
-from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 
 
@@ -25,11 +25,11 @@ class MaintenanceResult(Value, frozen=True, kw_only=True):
     stale_named: dict[str, str]
 
 
-def preview(runtime: ServerRuntime, parameters: NoParameters) -> MaintenanceResult:
+def preview(runtime: ServerRuntime) -> MaintenanceResult:
     return _result(runtime.maintenance.preview())
 
 
-def run(runtime: ServerRuntime, parameters: NoParameters) -> MaintenanceResult:
+def run(runtime: ServerRuntime) -> MaintenanceResult:
     return _result(runtime.maintenance.run())
 
 
@@ -50,6 +50,6 @@ def _result(report: MaintenanceReport) -> MaintenanceResult:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/maintain", "What maintenance would do now.", preview, MaintenanceResult),
-    Endpoint("POST", "/api/maintain", "Shorten and delete old memories.", run, MaintenanceResult),
+    Endpoint("GET", "/api/maintain", "What maintenance would do now.", preview),
+    Endpoint("POST", "/api/maintain", "Shorten and delete old memories.", run),
 )

@@ -7,17 +7,14 @@ from msgspec import Meta, structs
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES, Kind, KnowledgeType, ObservationType, Type
 from recollect.core.signals import SIGNALS
-from recollect.core.values import Name, Record, RecordName, Value, convert
+from recollect.core.values import Name, Namespace, Record, RecordName, Value, convert
 from recollect.hosts import registry
-from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service import facets, read, write
-from recollect.service.facets import Facets
 from recollect.service.pagination import Listing
-from recollect.service.read import History, Ids, ListQuery, Provenance, TimelineAnswer
 from recollect.service.record_ids import resolve_each
-from recollect.service.scope import Scope
-from recollect.service.search import Filters
+from recollect.service.scope import ProjectName, Scope
 from recollect.service.undo import Undone, newest_undoable, undo_operation
 from recollect.service.write import Added, Changed, Deleted, MemoryEdit
 
@@ -47,19 +44,8 @@ class KindTable(Value, frozen=True, kw_only=True):
     signals: dict[str, str]
 
 
-class OneMemory(Value, frozen=True, kw_only=True):
-    record_id: RecordName
-
-
-class RemoveMemory(OneMemory, frozen=True, kw_only=True):
-    """`never`: also never learn it again, unless the delete is undone."""
-
-    reason: Reason = ""
-    never: bool = False
-
-
 class MemoryIds(Value, frozen=True, kw_only=True):
-    ids: Ids
+    ids: read.Ids
 
 
 class MemoriesToDelete(MemoryIds, frozen=True, kw_only=True):
@@ -86,29 +72,17 @@ class MoveTarget(Scope, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class OneOperation(Value, frozen=True, kw_only=True):
-    op_id: Name
-
-
 class ListOfKind(read.ListQuery, frozen=True, kw_only=True):
     """As for /api/memories; the route sets the kind."""
 
 
-def one(runtime: ServerRuntime, asked: OneMemory) -> Record:
-    return write.find(runtime, asked.record_id)
-
-
-def kind_table(runtime: ServerRuntime, asked: NoParameters) -> KindTable:
+def kind_table(runtime: ServerRuntime) -> KindTable:
     return KindTable(
         kinds=tuple(KINDS.values()),
         types=tuple(TYPES.values()),
         agents={one.name: one.title for one in registry.facts().values()},
         signals=SIGNALS,
     )
-
-
-def page(runtime: ServerRuntime, asked: ListQuery) -> Listing[Record]:
-    return read.memories(runtime, asked)
 
 
 def observations(runtime: ServerRuntime, asked: ListOfKind) -> Listing[Record]:
@@ -123,7 +97,7 @@ def knowledge(runtime: ServerRuntime, asked: ListOfKind) -> Listing[Record]:
     return read.memories(runtime, structs.replace(asked, kind="knowledge"))
 
 
-def add(runtime: ServerRuntime, asked: NoParameters, new: NewMemory) -> Added:
+def add(runtime: ServerRuntime, new: NewMemory) -> Added:
     given = {name: value for name, value in structs.asdict(new).items() if value is not None}
     kind, title = given.pop("kind"), given["title"]
     if kind == "note":
@@ -139,29 +113,11 @@ def add(runtime: ServerRuntime, asked: NoParameters, new: NewMemory) -> Added:
     return write.add_observation(runtime, convert(write.NewObservation, given))
 
 
-def add_observation(
-    runtime: ServerRuntime, asked: NoParameters, new: write.NewObservation
-) -> Added:
-    return write.add_observation(runtime, new)
-
-
-def add_knowledge(runtime: ServerRuntime, asked: NoParameters, new: write.NewKnowledge) -> Added:
+def add_belief(runtime: ServerRuntime, new: write.NewKnowledge) -> Added:
     return write.add_knowledge(runtime, new)
 
 
-def counts(runtime: ServerRuntime, asked: Filters) -> Facets:
-    return facets.facets(runtime, asked)
-
-
-def add_summary(runtime: ServerRuntime, asked: NoParameters, new: write.NewSummary) -> Added:
-    return write.add_summary(runtime, new)
-
-
-def add_note(runtime: ServerRuntime, asked: NoParameters, new: write.NewNote) -> Added:
-    return write.add_note(runtime, new)
-
-
-def batch(runtime: ServerRuntime, asked: NoParameters, chosen: MemoryIds) -> MemoriesById:
+def batch(runtime: ServerRuntime, chosen: MemoryIds) -> MemoriesById:
     wanted = resolve_each(runtime, chosen.ids)
     found = read.get(runtime, wanted)
     there = {record.record_id for record in found}
@@ -169,145 +125,94 @@ def batch(runtime: ServerRuntime, asked: NoParameters, chosen: MemoryIds) -> Mem
     return MemoriesById(items=found, missing=missing)
 
 
-def edit(runtime: ServerRuntime, asked: OneMemory, change: MemoryEdit) -> Changed:
-    return write.edit(runtime, asked.record_id, change)
+def delete(
+    runtime: ServerRuntime, record_id: RecordName, reason: Reason = "", never: bool = False
+) -> Deleted:
+    """`never`: also never learn it again, unless the delete is undone."""
+    return write.delete(runtime, (record_id,), reason, never=never)
 
 
-def delete(runtime: ServerRuntime, asked: RemoveMemory) -> Deleted:
-    return write.delete(runtime, (asked.record_id,), asked.reason, never=asked.never)
-
-
-def delete_some(runtime: ServerRuntime, asked: NoParameters, chosen: MemoriesToDelete) -> Deleted:
+def delete_some(runtime: ServerRuntime, chosen: MemoriesToDelete) -> Deleted:
     return write.delete(runtime, chosen.ids, chosen.reason, never=chosen.never)
 
 
-def pin(runtime: ServerRuntime, asked: OneMemory, wanted: Pin) -> Changed:
-    return write.edit(runtime, asked.record_id, MemoryEdit(pinned=wanted.pinned))
+def pin(runtime: ServerRuntime, record_id: RecordName, wanted: Pin) -> Changed:
+    return write.edit(runtime, record_id, MemoryEdit(pinned=wanted.pinned))
 
 
-def move(runtime: ServerRuntime, asked: OneMemory, target: MoveTarget) -> Changed:
-    return write.move(runtime, asked.record_id, target, target.reason)
+def move(runtime: ServerRuntime, record_id: RecordName, target: MoveTarget) -> Changed:
+    return write.move(runtime, record_id, target, target.reason)
 
 
-def history(runtime: ServerRuntime, asked: OneMemory) -> History:
-    return read.history(runtime, asked.record_id)
-
-
-def provenance(runtime: ServerRuntime, asked: OneMemory) -> Provenance:
-    return read.provenance(runtime, asked.record_id)
-
-
-def timeline(runtime: ServerRuntime, asked: read.TimelineQuery) -> TimelineAnswer:
-    return read.timeline(runtime, asked)
-
-
-def operations(
-    runtime: ServerRuntime, asked: read.OperationsQuery
-) -> Listing[read.LoggedOperation]:
-    return read.log(runtime, asked)
-
-
-def undo(runtime: ServerRuntime, asked: OneOperation) -> Undone:
-    return undo_operation(runtime, asked.op_id)
+def undo(runtime: ServerRuntime, op_id: Name) -> Undone:
+    return undo_operation(runtime, op_id)
 
 
 def what_undo_takes_back(runtime: ServerRuntime, asked: Scope) -> read.LoggedOperation:
     return read.with_titles(runtime, newest_undoable(runtime, asked))
 
 
-def undo_last(runtime: ServerRuntime, asked: Scope) -> Undone:
-    return undo_operation(runtime, scope=asked)
+def undo_last(
+    runtime: ServerRuntime,
+    project: ProjectName | None = None,
+    namespace: Namespace | None = None,
+    project_path: ProjectName | None = None,
+) -> Undone:
+    scope = Scope(project=project, namespace=namespace, project_path=project_path)
+    return undo_operation(runtime, scope=scope)
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/kinds", "The kinds and types of memory, and the titles of agents.",
-        kind_table, KindTable),
-    Endpoint("GET", "/api/memories", "Memories, newest first.", page, Listing[Record], ListQuery),
     Endpoint(
-        "GET", "/api/memories/counts", "How many memories there are of what.",
-        counts, Facets, Filters,
+        "GET", "/api/kinds", "The kinds and types of memory, and the titles of agents.", kind_table
     ),
-    Endpoint("POST", "/api/memories", "Store a note or a belief.", add, Added, body=NewMemory),
+    Endpoint("GET", "/api/memories", "Memories, newest first.", read.memories),
+    Endpoint("GET", "/api/memories/counts", "How many memories there are of what.", facets.facets),
+    Endpoint("POST", "/api/memories", "Store a note or a belief.", add),
+    Endpoint("POST", "/api/memories/batch", "Memories by id, 1 to 100.", batch),
     Endpoint(
-        "POST", "/api/memories/batch", "Memories by id, 1 to 100.",
-        batch, MemoriesById, body=MemoryIds,
+        "POST", "/api/memories/delete", "Delete memories by id; undo brings them back.", delete_some
     ),
+    Endpoint("GET", "/api/memories/{record_id}", "One memory in full.", write.find),
     Endpoint(
-        "POST", "/api/memories/delete", "Delete memories by id; undo brings them back.",
-        delete_some, Deleted, body=MemoriesToDelete,
-    ),
-    Endpoint("GET", "/api/memories/{record_id}", "One memory in full.", one, Record, OneMemory),
-    Endpoint(
-        "PATCH", "/api/memories/{record_id}", "Edit a memory; the old version is kept.",
-        edit, Changed, OneMemory, MemoryEdit,
+        "PATCH", "/api/memories/{record_id}", "Edit a memory; the old version is kept.", write.edit
     ),
     Endpoint(
-        "DELETE", "/api/memories/{record_id}", "Delete a memory; undo brings it back.",
-        delete, Deleted, RemoveMemory,
+        "DELETE", "/api/memories/{record_id}", "Delete a memory; undo brings it back.", delete
     ),
     Endpoint(
         "GET", "/api/memories/{record_id}/history", "Earlier versions, and what ended them.",
-        history, History, OneMemory,
+        read.history,
     ),
     Endpoint(
         "GET", "/api/memories/{record_id}/provenance", "The events that a memory was made from.",
-        provenance, Provenance, OneMemory,
+        read.provenance,
     ),
+    Endpoint("POST", "/api/memories/{record_id}/pin", "Pin a memory, or unpin it.", pin),
+    Endpoint("POST", "/api/memories/{record_id}/move", "Move a memory to another project.", move),
+    Endpoint("GET", "/api/observations", "Notes, newest first.", observations),
     Endpoint(
-        "POST", "/api/memories/{record_id}/pin", "Pin a memory, or unpin it.",
-        pin, Changed, OneMemory, Pin,
+        "POST", "/api/observations", "Store a note with a type and facts.", write.add_observation
     ),
-    Endpoint(
-        "POST", "/api/memories/{record_id}/move", "Move a memory to another project.",
-        move, Changed, OneMemory, MoveTarget,
-    ),
-    Endpoint(
-        "GET", "/api/observations", "Notes, newest first.",
-        observations, Listing[Record], ListOfKind,
-    ),
-    Endpoint(
-        "POST", "/api/observations", "Store a note with a type and facts.",
-        add_observation, Added, body=write.NewObservation,
-    ),
-    Endpoint(
-        "POST", "/api/observations/batch", "Notes by id, 1 to 100.",
-        batch, MemoriesById, body=MemoryIds,
-    ),
-    Endpoint(
-        "GET", "/api/summaries", "Summaries, newest first.",
-        summaries, Listing[Record], ListOfKind,
-    ),
+    Endpoint("POST", "/api/observations/batch", "Notes by id, 1 to 100.", batch),
+    Endpoint("GET", "/api/summaries", "Summaries, newest first.", summaries),
     Endpoint(
         "POST", "/api/summaries", "Store a summary of a session; with its id, also a checkpoint.",
-        add_summary, Added, body=write.NewSummary,
+        write.add_summary,
     ),
-    Endpoint(
-        "GET", "/api/knowledge", "Beliefs, newest first.",
-        knowledge, Listing[Record], ListOfKind,
-    ),
-    Endpoint(
-        "POST", "/api/knowledge", "Store a belief.",
-        add_knowledge, Added, body=write.NewKnowledge,
-    ),
-    Endpoint("POST", "/api/notes", "Store a short note.", add_note, Added, body=write.NewNote),
+    Endpoint("GET", "/api/knowledge", "Beliefs, newest first.", knowledge),
+    Endpoint("POST", "/api/knowledge", "Store a belief.", add_belief),
+    Endpoint("POST", "/api/notes", "Store a short note.", write.add_note),
     Endpoint(
         "GET", "/api/timeline", "Memories around another one, around a time, or the newest.",
-        timeline, TimelineAnswer, read.TimelineQuery,
+        read.timeline,
     ),
     Endpoint(
-        "GET", "/api/operations", "The log of changes to memories, newest first.",
-        operations, Listing[read.LoggedOperation], read.OperationsQuery,
+        "GET", "/api/operations", "The log of changes to memories, newest first.", read.log
     ),
+    Endpoint("POST", "/api/operations/{op_id}/undo", "Undo a change.", undo),
+    Endpoint("GET", "/api/undo", "The change that undo would take back.", what_undo_takes_back),
     Endpoint(
-        "POST", "/api/operations/{op_id}/undo", "Undo a change.",
-        undo, Undone, OneOperation,
-    ),
-    Endpoint(
-        "GET", "/api/undo", "The change that undo would take back.",
-        what_undo_takes_back, read.LoggedOperation, Scope,
-    ),
-    Endpoint(
-        "POST", "/api/undo", "Undo the newest change in a project, or in all.",
-        undo_last, Undone, Scope,
+        "POST", "/api/undo", "Undo the newest change in a project, or in all.", undo_last
     ),
 )  # fmt: skip

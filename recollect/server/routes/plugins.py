@@ -1,7 +1,7 @@
 """`/api/plugins`: what plugins there are, and switching one on or off until the next start."""
 
 from recollect.core.values import Name, Value
-from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 
 
@@ -20,35 +20,27 @@ class PluginLine(Value, frozen=True, kw_only=True):
     problem: str
 
 
-class PluginList(Value, frozen=True, kw_only=True):
-    items: tuple[PluginLine, ...]
-
-
-class OnePlugin(Value, frozen=True, kw_only=True):
-    plugin: Name
-
-
 class PluginSwitch(Value, frozen=True, kw_only=True):
     enabled: bool
 
 
-def listed(runtime: ServerRuntime, parameters: NoParameters) -> PluginList:
-    return PluginList(items=tuple(PluginLine(**one) for one in runtime.plugins.status()))
+def listed(runtime: ServerRuntime) -> tuple[PluginLine, ...]:
+    return tuple(PluginLine(**one) for one in runtime.plugins.status())
 
 
-def switch(runtime: ServerRuntime, which: OnePlugin, wanted: PluginSwitch) -> PluginList:
+def switch(runtime: ServerRuntime, plugin: Name, wanted: PluginSwitch) -> tuple[PluginLine, ...]:
     if wanted.enabled:
-        runtime.plugins.enable(which.plugin)
+        runtime.plugins.enable(plugin)
     else:
-        runtime.plugins.disable(which.plugin)
-    return listed(runtime, NoParameters())
+        runtime.plugins.disable(plugin)
+    return listed(runtime)
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/plugins", "Plugins and their state.", listed, PluginList),
+    Endpoint("GET", "/api/plugins", "Plugins and their state.", listed),
     Endpoint(
         "PUT", "/api/plugins/{plugin}",
         "Start a plugin anew, or stop it; the setting `plugins` decides about the next start.",
-        switch, PluginList, OnePlugin, body=PluginSwitch,
+        switch,
     ),
 )  # fmt: skip

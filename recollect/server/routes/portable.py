@@ -4,7 +4,7 @@
 import os
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, field
 from starlette.responses import Response, StreamingResponse
@@ -19,7 +19,7 @@ from recollect.portable.backups import made_at
 from recollect.portable.erasure import ErasureOutcome, ErasureSelection
 from recollect.portable.importing import ImportOffer, ImportRequest, estimate
 from recollect.portable.transcript_import import Period
-from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service.record_ids import resolve_each
 from recollect.service.scope import (
@@ -58,22 +58,13 @@ class ImportBody(Value, frozen=True, kw_only=True):
         given = [*self.sources, self.project or "", self.home or "", self.directory or ""]
         if any("\0" in one for one in [*given, *self.env.values()]):
             raise BadInput("a path cannot hold NUL", field="sources")
+        known = registry.transcript_environment()
         return ImportRequest(
-            sources=self.sources,
-            project=self.project,
-            since=self.since,
-            until=self.until,
-            home=self.home or "",
-            env={
-                name: value
-                for name, value in self.env.items()
-                if name in registry.transcript_environment()
-            },
-            directory=self.directory or "",
-            most_commits=self.most_commits,
-            dry_run=self.dry_run,
-            llm=self.llm,
-        )
+            sources=self.sources, project=self.project, since=self.since, until=self.until,
+            home=self.home or "", directory=self.directory or "",
+            env={name: value for name, value in self.env.items() if name in known},
+            most_commits=self.most_commits, dry_run=self.dry_run, llm=self.llm,
+        )  # fmt: skip
 
 
 class ImportOffers(Value, frozen=True, kw_only=True):
@@ -93,16 +84,16 @@ class ImportState(Value, frozen=True, kw_only=True):
     sources: dict[str, dict[str, int]]
 
 
-def offers(runtime: ServerRuntime, parameters: NoParameters, body: ImportBody) -> ImportOffers:
+def offers(runtime: ServerRuntime, body: ImportBody) -> ImportOffers:
     found = runtime.importing.offers(body.request())
     return ImportOffers(offers=tuple(found), llm_estimate=estimate(found))
 
 
-def begin(runtime: ServerRuntime, parameters: NoParameters, body: ImportBody) -> ImportState:
+def begin(runtime: ServerRuntime, body: ImportBody) -> ImportState:
     return ImportState(**runtime.importing.start(body.request()).snapshot())
 
 
-def state(runtime: ServerRuntime, parameters: NoParameters) -> ImportState:
+def state(runtime: ServerRuntime) -> ImportState:
     return ImportState(**runtime.importing.progress.snapshot())
 
 
@@ -188,28 +179,19 @@ class BackupFile(Value, frozen=True, kw_only=True):
     records: int | None = None
 
 
-class BackupList(Value, frozen=True, kw_only=True):
-    items: tuple[BackupFile, ...]
-
-
-def make_backup(runtime: ServerRuntime, parameters: NoParameters) -> BackupFile:
-    info: BackupInfo = runtime.backups.create()
+def make_backup(runtime: ServerRuntime) -> BackupFile:
+    made: BackupInfo = runtime.backups.create()
     return BackupFile(
-        path=info.path,
-        bytes=info.bytes,
-        made_at=made_at(info.path),
-        events=info.events,
-        records=info.records,
-    )
+        path=made.path, bytes=made.bytes, made_at=made_at(made.path), events=made.events,
+        records=made.records,
+    )  # fmt: skip
 
 
-def list_backups(runtime: ServerRuntime, parameters: NoParameters) -> BackupList:
-    return BackupList(
-        items=tuple(
-            BackupFile(path=path, bytes=os.stat(path).st_size, made_at=made_at(path))
-            for path in runtime.backups.made()
-        )
-    )
+def list_backups(runtime: ServerRuntime) -> list[BackupFile]:
+    return [
+        BackupFile(path=path, bytes=os.stat(path).st_size, made_at=made_at(path))
+        for path in runtime.backups.made()
+    ]
 
 
 # --- forget, scrub, move -------------------------------------------------------------------------
@@ -255,9 +237,7 @@ class ScrubBody(Value, frozen=True, kw_only=True):
     backups: bool = False
 
 
-def forget(
-    runtime: ServerRuntime, parameters: NoParameters, body: SelectionBody
-) -> SelectionOutcome:
+def forget(runtime: ServerRuntime, body: SelectionBody) -> SelectionOutcome:
     selection = _selection(runtime, body)
     erasure = runtime.erasure
     if body.dry_run:
@@ -268,12 +248,12 @@ def forget(
     return _outcome(runtime, outcome, done=True)
 
 
-def scrub(runtime: ServerRuntime, parameters: NoParameters, body: ScrubBody) -> SelectionOutcome:
+def scrub(runtime: ServerRuntime, body: ScrubBody) -> SelectionOutcome:
     outcome = runtime.erasure.scrub(runtime.actor, apply=not body.dry_run, backups=body.backups)
     return _outcome(runtime, outcome, done=not body.dry_run)
 
 
-def move(runtime: ServerRuntime, parameters: NoParameters, body: SelectionBody) -> SelectionOutcome:
+def move(runtime: ServerRuntime, body: SelectionBody) -> SelectionOutcome:
     if body.target is None:
         raise BadInput("target is missing: the project to move to", field="target")
     target = namespace_to_write(runtime, Scope(project=body.target))
@@ -296,9 +276,7 @@ class SeparatedProject(Value, frozen=True, kw_only=True):
     counts: dict[str, int]
 
 
-def separate(
-    runtime: ServerRuntime, parameters: NoParameters, body: SeparateBody
-) -> SeparatedProject:
+def separate(runtime: ServerRuntime, body: SeparateBody) -> SeparatedProject:
     if not os.path.isabs(body.path) or not os.path.isdir(body.path):
         raise BadInput(f"there is no directory {body.path!r}", field="path")
     place = projects.locate(body.path)
@@ -307,14 +285,11 @@ def separate(
             f"{body.path} belongs to no project", field="path",
             hint="A project is a git repository, or a folder with a build file.",
         )  # fmt: skip
-    actor = runtime.actor
-    namespace, outcome = runtime.erasure.separate(place, actor)
+    namespace, outcome = runtime.erasure.separate(place, runtime.actor)
     return SeparatedProject(
-        project_id=project_id(namespace),
-        namespace=namespace,
-        root=place.root,
+        project_id=project_id(namespace), namespace=namespace, root=place.root,
         counts=outcome.counts,
-    )
+    )  # fmt: skip
 
 
 def _selection(runtime: ServerRuntime, body: SelectionBody) -> ErasureSelection:
@@ -331,7 +306,7 @@ def _selection(runtime: ServerRuntime, body: SelectionBody) -> ErasureSelection:
 
 
 def _outcome(runtime: ServerRuntime, outcome: ErasureOutcome, *, done: bool) -> SelectionOutcome:
-    names = project_names(runtime)
+    names = {"": "global", **project_names(runtime)}
     return SelectionOutcome(
         done=done,
         counts=outcome.counts,
@@ -344,43 +319,29 @@ def _outcome(runtime: ServerRuntime, outcome: ErasureOutcome, *, done: bool) -> 
 
 
 def _selected(one: Chosen, names: dict[str, str]) -> SelectedInProject:
-    project: Any = one.namespace.rstrip("/").rpartition("/project/")[2]
+    project = project_id(one.namespace)
     return SelectedInProject(
-        namespace=one.namespace,
-        project=names.get(project, "global" if "/project/" not in one.namespace else project),
-        counts=one.counts,
-        record_ids=one.record_ids[:1000],
-        titles=one.titles,
-    )
+        namespace=one.namespace, project=names.get(project, project), counts=one.counts,
+        record_ids=one.record_ids[:1000], titles=one.titles,
+    )  # fmt: skip
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/import", "The progress of the import.", state, ImportState),
-    Endpoint("POST", "/api/import", "Import history.", begin, ImportState, body=ImportBody),
+    Endpoint("GET", "/api/import", "The progress of the import.", state),
+    Endpoint("POST", "/api/import", "Import history.", begin),
+    Endpoint("POST", "/api/import/offers", "What can be imported.", offers),
     Endpoint(
-        "POST", "/api/import/offers", "What can be imported.",
-        offers, ImportOffers, body=ImportBody,
+        "GET", "/api/export", "Export everything, or a selection.", export, returns=ExportStream
     ),
-    Endpoint(
-        "GET", "/api/export", "Export everything, or a selection.",
-        export, ExportStream, ExportParameters,
-    ),
-    Endpoint("GET", "/api/backups", "Backups, newest first.", list_backups, BackupList),
-    Endpoint("POST", "/api/backups", "Make a backup now.", make_backup, BackupFile),
-    Endpoint(
-        "POST", "/api/forget", "Erase a selection, or with dry_run only count it.",
-        forget, SelectionOutcome, body=SelectionBody,
-    ),
+    Endpoint("GET", "/api/backups", "Backups, newest first.", list_backups),
+    Endpoint("POST", "/api/backups", "Make a backup now.", make_backup),
+    Endpoint("POST", "/api/forget", "Erase a selection, or with dry_run only count it.", forget),
     Endpoint(
         "POST", "/api/scrub", "Remove secrets from what is stored, or with dry_run only find them.",
-        scrub, SelectionOutcome, body=ScrubBody,
+        scrub,
     ),
+    Endpoint("POST", "/api/move", "Move memories to another project.", move),
     Endpoint(
-        "POST", "/api/move", "Move memories to another project.",
-        move, SelectionOutcome, body=SelectionBody,
-    ),
-    Endpoint(
-        "POST", "/api/separate", "Make a folder a project of its own, with its memories.",
-        separate, SeparatedProject, body=SeparateBody,
+        "POST", "/api/separate", "Make a folder a project of its own, with its memories.", separate
     ),
 )  # fmt: skip

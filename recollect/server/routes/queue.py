@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import Meta, convert
 
 from recollect.core.values import ExtractionRun, Namespace, Value
-from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service.scope import project_names
 
@@ -56,7 +56,7 @@ class QueueRetryResult(Value, frozen=True, kw_only=True):
     events: int
 
 
-def show(runtime: ServerRuntime, parameters: NoParameters) -> QueueState:
+def show(runtime: ServerRuntime) -> QueueState:
     runs = {run.namespace: run for run in runtime.store.runs.latest()}
     backlog = {one.namespace: one for one in runtime.store.events.backlog()}
     names = project_names(runtime)
@@ -72,16 +72,7 @@ def show(runtime: ServerRuntime, parameters: NoParameters) -> QueueState:
                 bytes=waits.bytes if waits else 0,
                 quarantined=waits.quarantined if waits else 0,
                 newest=waits.newest if waits else None,
-                set_aside=tuple(
-                    SetAsideEvent(
-                        event_id=one.event_id,
-                        kind=one.kind,
-                        at=one.at,
-                        failures=one.failures,
-                        reason=one.reason,
-                    )
-                    for one in aside
-                ),
+                set_aside=tuple(convert(one, SetAsideEvent, from_attributes=True) for one in aside),
                 last_run=runs.get(namespace),
             )
         )
@@ -89,7 +80,7 @@ def show(runtime: ServerRuntime, parameters: NoParameters) -> QueueState:
     return QueueState(items=tuple(items), extraction=learning.status() if learning else {})
 
 
-def run(runtime: ServerRuntime, parameters: NoParameters, body: QueueRunRequest) -> QueueRunResult:
+def run(runtime: ServerRuntime, body: QueueRunRequest) -> QueueRunResult:
     learning = runtime.learning()
     backlog = runtime.store.events.backlog()
     chosen = [one.namespace for one in backlog if body.namespace in (None, one.namespace)]
@@ -102,9 +93,7 @@ def run(runtime: ServerRuntime, parameters: NoParameters, body: QueueRunRequest)
     )
 
 
-def retry(
-    runtime: ServerRuntime, parameters: NoParameters, body: QueueRetryRequest
-) -> QueueRetryResult:
+def retry(runtime: ServerRuntime, body: QueueRetryRequest) -> QueueRetryResult:
     learning = runtime.learning()
     backlog = runtime.store.events.backlog()
     chosen = [one.namespace for one in backlog if body.namespace in (None, one.namespace)]
@@ -117,27 +106,7 @@ def _project(namespace: str, names: dict[str, str]) -> str:
 
 
 ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/queue",
-        "Events that wait or were set aside, and the last runs.",
-        show,
-        QueueState,
-    ),
-    Endpoint(
-        "POST",
-        "/api/queue/run",
-        "Extract waiting events now.",
-        run,
-        QueueRunResult,
-        body=QueueRunRequest,
-    ),
-    Endpoint(
-        "POST",
-        "/api/queue/retry",
-        "Put events that were set aside back in line.",
-        retry,
-        QueueRetryResult,
-        body=QueueRetryRequest,
-    ),
+    Endpoint("GET", "/api/queue", "Events that wait or were set aside, and the last runs.", show),
+    Endpoint("POST", "/api/queue/run", "Extract waiting events now.", run),
+    Endpoint("POST", "/api/queue/retry", "Put events that were set aside back in line.", retry),
 )

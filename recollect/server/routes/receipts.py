@@ -3,7 +3,7 @@
 from typing import Literal
 
 from recollect.core.values import Name, Receipt, RecordName, Value
-from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service import read, write
 from recollect.service.pagination import Listing
@@ -36,21 +36,17 @@ def one(runtime: ServerRuntime, asked: OneReceipt) -> Receipt:
     return read.receipt(runtime, asked.receipt_id)
 
 
-def judge(runtime: ServerRuntime, asked: NoParameters, body: VerdictRequest) -> VerdictResult:
+def judge(runtime: ServerRuntime, body: VerdictRequest) -> VerdictResult:
     record_id = resolve(runtime, body.record_id, namespaces_to_search(runtime, body))
     given = write.judge(runtime, record_id, body.verdict)
     return VerdictResult(op_id=given.op_id, record_id=record_id)
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/receipts", "Receipts, newest first.", page, Listing[Receipt], LogQuery),
-    Endpoint("GET", "/api/receipts/{receipt_id}", "One receipt in full.", one, Receipt, OneReceipt),
+    Endpoint("GET", "/api/receipts", "Receipts, newest first.", page),
+    Endpoint("GET", "/api/receipts/{receipt_id}", "One receipt in full.", one),
     Endpoint(
-        "POST",
-        "/api/feedback",
-        "Rate a memory: useful, wrong, or never to be injected again.",
+        "POST", "/api/feedback", "Rate a memory: useful, wrong, or never to be injected again.",
         judge,
-        VerdictResult,
-        body=VerdictRequest,
     ),
-)
+)  # fmt: skip

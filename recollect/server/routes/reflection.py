@@ -1,12 +1,12 @@
 """`/api/reflection`: a look back over what was learned, as proposals."""
 
-from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service import reflection
 from recollect.service.reflection import Reflection, ReflectionRequest
 
 
-def run(runtime: ServerRuntime, parameters: NoParameters, asked: ReflectionRequest) -> Reflection:
+def run(runtime: ServerRuntime, asked: ReflectionRequest) -> Reflection:
     with runtime.jobs.running("reflection", f"the last {asked.days} days") as job:
         return reflection.reflect(runtime, asked, job)
 
@@ -14,6 +14,6 @@ def run(runtime: ServerRuntime, parameters: NoParameters, asked: ReflectionReque
 ENDPOINTS = (
     Endpoint(
         "POST", "/api/reflection", "Propose what follows from the last days; nothing is decided.",
-        run, Reflection, body=ReflectionRequest,
+        run,
     ),
 )  # fmt: skip

@@ -5,25 +5,19 @@ from typing import Annotated
 from msgspec import Meta, structs
 
 from recollect.core.values import Name
-from recollect.server.endpoints import Endpoint, NoParameters
+from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
-from recollect.service import context, conversation_compaction, search
-from recollect.service.context import ContextAnswer, ContextQuery, ExplainQuery, Explanation
-from recollect.service.graph import EntityRecall, recall_entity
+from recollect.service import context, conversation_compaction, graph, search
 from recollect.service.scope import Scope
 from recollect.service.search import SearchAnswer, SearchQuery
 
 
-class ProjectContext(ContextQuery, frozen=True, kw_only=True):
+class ProjectContext(context.ContextQuery, frozen=True, kw_only=True):
     project: Name
 
 
 class EntityName(Scope, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=256)]
-
-
-def find(runtime: ServerRuntime, asked: SearchQuery) -> SearchAnswer:
-    return search.search(runtime, asked)
 
 
 def hybrid(runtime: ServerRuntime, asked: SearchQuery) -> SearchAnswer:
@@ -34,54 +28,32 @@ def semantic(runtime: ServerRuntime, asked: SearchQuery) -> SearchAnswer:
     return search.search(runtime, structs.replace(asked, mode="semantic"))
 
 
-def would_inject(runtime: ServerRuntime, asked: ContextQuery) -> ContextAnswer:
+def in_project(runtime: ServerRuntime, asked: ProjectContext) -> context.ContextAnswer:
     return context.context(runtime, asked)
 
 
-def explain(runtime: ServerRuntime, asked: ExplainQuery) -> Explanation:
-    return context.explain(runtime, asked)
-
-
-def about(runtime: ServerRuntime, asked: EntityName) -> EntityRecall:
-    return recall_entity(runtime, asked.name, asked)
-
-
-def fit(
-    runtime: ServerRuntime, asked: NoParameters, given: conversation_compaction.CompactRequest
-) -> conversation_compaction.CompactAnswer:
-    return conversation_compaction.compact(runtime, given)
+def about(runtime: ServerRuntime, asked: EntityName) -> graph.EntityRecall:
+    return graph.recall_entity(runtime, asked.name, asked)
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/search", "Search memories.", find, SearchAnswer, SearchQuery),
+    Endpoint("GET", "/api/search", "Search memories.", search.search),
+    Endpoint("GET", "/api/memories/search", "Alias of /api/search.", search.search),
+    Endpoint("GET", "/api/hybrid-search", "Search by words and meaning.", hybrid),
+    Endpoint("GET", "/api/semantic-search", "Search by meaning.", semantic),
     Endpoint(
-        "GET", "/api/memories/search", "Alias of /api/search.", find, SearchAnswer, SearchQuery
+        "GET", "/api/context", "What would be injected now; nothing is written.", context.context
     ),
     Endpoint(
-        "GET", "/api/hybrid-search", "Search by words and meaning.",
-        hybrid, SearchAnswer, SearchQuery,
-    ),
-    Endpoint(
-        "GET", "/api/semantic-search", "Search by meaning.", semantic, SearchAnswer, SearchQuery
-    ),
-    Endpoint(
-        "GET", "/api/context", "What would be injected now; nothing is written.",
-        would_inject, ContextAnswer, ContextQuery,
-    ),
-    Endpoint(
-        "GET", "/api/context/{project}", "What would be injected now in a project.",
-        would_inject, ContextAnswer, ProjectContext,
+        "GET", "/api/context/{project}", "What would be injected now in a project.", in_project
     ),
     Endpoint(
         "GET", "/api/explain", "The candidates for a query, with every part of their scores.",
-        explain, Explanation, ExplainQuery,
+        context.explain,
     ),
-    Endpoint(
-        "GET", "/api/recall-entity", "Everything that is known about a name.",
-        about, EntityRecall, EntityName,
-    ),
+    Endpoint("GET", "/api/recall-entity", "Everything that is known about a name.", about),
     Endpoint(
         "POST", "/api/compact", "Fit a conversation into a token budget: summarise its old part.",
-        fit, conversation_compaction.CompactAnswer, body=conversation_compaction.CompactRequest,
+        conversation_compaction.compact,
     ),
 )  # fmt: skip
