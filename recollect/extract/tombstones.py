@@ -101,7 +101,7 @@ class Tombstones:
 
     def correction_of(self, record: Record) -> Tombstone | None:
         """The tombstone of the statements that corrections removed from a memory."""
-        here = self._in_namespace(record.namespace)
+        here = self.lookup(record.namespace).by_namespace[record.namespace]
         made = (one for one in here if (one.record, one.cause) == (record.record_id, "edit"))
         return next(made, None)
 
