@@ -118,7 +118,7 @@ class Erasure:
                 done.append(chosen)
         self._pipeline.forget_seen()
         self._store.bulk.sweep()
-        words = _words(wanted)
+        words = [one for one in (wanted.text, wanted.entity, wanted.session_id) if one]
         files = self._erase_words(words) if words else ()
         cleaned = self._in_backups(kept, apply=True)
         if not (selected or cleaned or files):
@@ -347,10 +347,6 @@ class Erasure:
         erase = backup_files.erase_in
         return len({path for path, namespace, selection in selected
                     if erase(path, namespace, selection, apply=apply).total})  # fmt: skip
-
-
-def _words(wanted: ErasureSelection) -> tuple[str, ...]:
-    return tuple(filter(None, (wanted.text, wanted.entity, wanted.session_id)))
 
 
 def _text_of(receipt: Receipt) -> str:
