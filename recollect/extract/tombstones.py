@@ -99,19 +99,31 @@ class Tombstones:
                     break
         return found
 
-    def lift(self, namespace: str, record_id: str, cause: Cause, actor: str) -> Operation | None:
-        """Remove a tombstone, if there is one."""
+    def correction_of(self, record: Record) -> Tombstone | None:
+        """The tombstone of the statements that corrections removed from a memory."""
+        here = self.lookup(record.namespace).by_namespace[record.namespace]
+        made = (one for one in here if (one.record, one.cause) == (record.record_id, "edit"))
+        return next(made, None)
+
+    def lift(
+        self, namespace: str, record_id: str, cause: Cause, actor: str, by: str = ""
+    ) -> Operation | None:
+        """Remove a tombstone, if there is one; `by`: of a correction, the change it came from."""
         if not any(
             one.record == record_id and one.cause == cause
             for one in self.lookup(namespace).by_namespace[namespace]
         ):
             return None
-        return self._log(namespace, actor, {"record": record_id, "cause": cause, "lifted": True})
+        detail = {"record": record_id, "cause": cause, "by": by, "lifted": True}
+        return self._log(namespace, actor, detail)
 
-    def restore(self, namespace: str, record_id: str, cause: Cause, actor: str) -> None:
+    def restore(
+        self, namespace: str, record_id: str, cause: Cause, actor: str, by: str = ""
+    ) -> None:
         """Put a lifted tombstone back."""
+        wanted = [(record_id, cause, by), (record_id, cause, "")]
         for detail in reversed(details_of(self._store.log, namespace, "tombstone")):
-            if key_of_entry(detail) == (record_id, cause) and not detail["lifted"]:
+            if key_of_entry(detail) in wanted and not detail["lifted"]:
                 self._log(namespace, actor, detail)
                 return
 

@@ -238,6 +238,32 @@ def test_the_old_wording_of_a_corrected_memory_is_not_told(house: House) -> None
     assert house.everything(RULE) == before
 
 
+def test_a_second_correction_leaves_the_first_wording_untold(house: House) -> None:
+    house.session("one", RULE, OTHER)
+    known = house.memory("pnpm")
+
+    def told() -> set[str]:
+        return {one for one in ("pnpm", "bun", "deno") if one in house.everything(RULE)}
+
+    def correct(title: str) -> str:
+        return write.edit(house.runtime, known.record_id, write.MemoryEdit(title=title)).op_id
+
+    before = house.everything(RULE)
+    first = correct("Always use bun in packages/ui")
+    second = correct("Always use deno in packages/ui")
+    assert told() == {"deno"}
+    undone = undo_operation(house.runtime, second)
+    assert told() == {"bun"}
+    redone = undo_operation(house.runtime, undone.op_id)
+    assert told() == {"deno"}
+    third = correct(known.title)
+    assert told() == {"pnpm"}
+    for op_id, words in ((third, {"deno"}), (redone.op_id, {"bun"}), (first, {"pnpm"})):
+        undo_operation(house.runtime, op_id)
+        assert told() == words
+    assert house.everything(RULE) == before
+
+
 def test_an_undone_undo_keeps_it_back_again(house: House) -> None:
     house.session("one", RULE)
     gone = forget(house, house.memory("pnpm").record_id)
