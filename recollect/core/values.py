@@ -538,6 +538,12 @@ def convert(kind: type[V], data: Any, *, strict: bool = True) -> V:
         raise explained(error, kind) from error
 
 
+def copied(kind: type[V], source: Any, **other: Any) -> V:
+    """A value with the fields of another that have the same names, and with `other` ones."""
+    names = (name for name in kind.__struct_fields__ if name not in other)
+    return kind(**{name: getattr(source, name) for name in names}, **other)
+
+
 def check(value: V) -> V:
     """Check a value built in code against the same limits; returns it."""
     convert(type(value), msgspec.to_builtins(value, builtin_types=(datetime, bytes)))

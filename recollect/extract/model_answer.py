@@ -150,7 +150,7 @@ def listed(element: Element, name: str, most: int) -> tuple[str, ...]:
 
 def clean(text: str) -> str:
     """A model's text, scrubbed like everything that is stored."""
-    return privacy.scrub(plain(text)).text.strip()
+    return privacy.scrub(plain(text)).strip()
 
 
 def _importance(text: str) -> int:

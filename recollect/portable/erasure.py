@@ -118,7 +118,7 @@ class Erasure:
                 done.append(chosen)
         self._pipeline.forget_seen()
         self._store.bulk.sweep()
-        words = _words(wanted)
+        words = [one for one in (wanted.text, wanted.entity, wanted.session_id) if one]
         files = self._erase_words(words) if words else ()
         cleaned = self._in_backups(kept, apply=True)
         if not (selected or cleaned or files):
@@ -235,7 +235,7 @@ class Erasure:
         if apply:
             if done:
                 self._store.bulk.sweep()
-            files = self._rewrite_files(lambda raw: privacy.scrub_raw(raw).data)
+            files = self._rewrite_files(lambda raw: privacy.scrub_raw(raw))
             if backups and done:
                 cleaned = self._backups.replace_all()
         return ErasureOutcome(tuple(done), tuple(files), cleaned, found=found)
@@ -349,18 +349,12 @@ class Erasure:
                     if erase(path, namespace, selection, apply=apply).total})  # fmt: skip
 
 
-def _words(wanted: ErasureSelection) -> tuple[str, ...]:
-    return tuple(filter(None, (wanted.text, wanted.entity, wanted.session_id)))
-
-
 def _text_of(receipt: Receipt) -> str:
     text = receipt.detail.get("text") if isinstance(receipt.detail, dict) else ""
     return text if isinstance(text, str) else ""
 
 
 def _clean(tree: Any) -> tuple[Any, dict[str, int]]:
-    scrubbed = privacy.scrub_tree(tree)
-    taken = dict(scrubbed.secrets)
-    if scrubbed.private:
-        taken["private span"] = scrubbed.private
-    return scrubbed.value, taken if scrubbed.value != tree else {}
+    taken: dict[str, int] = {}
+    clean = privacy.scrub_tree(tree, taken)
+    return clean, taken if clean != tree else {}

@@ -73,17 +73,16 @@ def _update_tombstones(runtime: ServiceRuntime, undone: Operation, touched: list
     if first.kind not in ("delete", "edit"):
         return
     cause: Cause = "delete" if first.kind == "delete" else "edit"
+    by = first.op_id if cause == "edit" else ""
+    change = runtime.tombstones.lift if lifting else runtime.tombstones.restore
     for one in dict.fromkeys(touched):
-        if lifting:
-            runtime.tombstones.lift(first.namespace, one, cause, runtime.actor)
-        else:
-            runtime.tombstones.restore(first.namespace, one, cause, runtime.actor)
+        change(first.namespace, one, cause, runtime.actor, by)
 
 
 def _undo_verdict(runtime: ServiceRuntime, given: Operation, detail: dict[str, Any]) -> Undone:
     """Undo a verdict, unless a later one has replaced it."""
     record_id, feedback = str(detail.get("record_id")), runtime.recall().feedback
-    if feedback.of(given.namespace).get(record_id) != detail.get("verdict"):
+    if feedback.of(given.namespace).given.get(record_id) != detail.get("verdict"):
         raise CannotUndo(f"another verdict was given on {record_id} since {given.op_id}")
     before = detail.get("before", "none")
     done = feedback.give(given.namespace, record_id, before, runtime.actor)
@@ -137,6 +136,6 @@ def _undoable_never(
     ]  # fmt: skip
     if not given:
         return set()
-    verdicts = runtime.recall().feedback.of(namespace)
+    verdicts = runtime.recall().feedback.of(namespace).given
     newest = {record_id: op_id for op_id, record_id in reversed(given)}
     return {op_id for record_id, op_id in newest.items() if verdicts.get(record_id) == "never"}

@@ -366,8 +366,9 @@ def edit(runtime: ServiceRuntime, record_id: RecordName, change: MemoryEdit) -> 
         raise BadInput("the memory is already like that")
     edited = msgspec.structs.replace(edited, content_hash=hash_of_memory(edited))
     sessions = runtime.tombstones.sessions_of(known)
-    stone = tombstone_of_edit(known, edited, sessions, runtime.clock.now())
-    operation = runtime.memories.edit(edited, runtime.actor, clean.reason, [stone] if stone else [])
+    earlier = runtime.tombstones.correction_of(known)
+    stone = tombstone_of_edit(known, edited, earlier, sessions, runtime.clock.now())
+    operation = runtime.memories.edit(edited, runtime.actor, clean.reason, stone)
     runtime.tombstones.reload()
     runtime.recall().feedback.forget_known()
     runtime.embed_soon()
@@ -419,7 +420,7 @@ def move(runtime: ServiceRuntime, record_id: str, scope: Scope, reason: str = ""
         raise Conflict(f"{record_id} is already in that project")
     _, came = runtime.memories.move(known, target, runtime.actor, reason)
     feedback = runtime.recall().feedback
-    if feedback.of(known.namespace).get(known.record_id) == "never":
+    if feedback.of(known.namespace).given.get(known.record_id) == "never":
         feedback.give(target, known.record_id, "never", runtime.actor)  # the verdict moves along
     runtime.embed_soon()
     return Changed(record=find(runtime, known.record_id), op_id=came.op_id)
@@ -464,14 +465,12 @@ def scrubbed(runtime: ServiceRuntime, given: V) -> V:
     session_id = tree.get("session_id")
     if session_id and tree.get("author", "user") != "user":
         tree = _without_own(tree, functools.partial(runtime.pipeline.own_text, session_id))
-    cleaned = privacy.scrub_tree(tree)
-    if cleaned.private:
-        runtime.counters.count("private spans removed", cleaned.private)
-    for kind, number in cleaned.secrets.items():
-        runtime.counters.count(f"secrets removed: {kind}", number)
-    if "title" in tree and isinstance(cleaned.value.get("title"), str):
-        cleaned.value["title"] = cleaned.value["title"][:TITLE_CHARS]
-    return values.convert(type(given), {**cleaned.value, **kept})
+    removed: dict[str, int] = {}
+    cleaned = privacy.scrub_tree(tree, removed)
+    runtime.counters.removed(removed)
+    if "title" in tree and isinstance(cleaned.get("title"), str):
+        cleaned["title"] = cleaned["title"][:TITLE_CHARS]
+    return values.convert(type(given), {**cleaned, **kept})
 
 
 def _without_own(tree: Any, own_text: Any) -> Any:
