@@ -136,7 +136,6 @@ def _newest_session(runtime: ServiceRuntime, namespace: str) -> str:
 
 
 def correct(runtime: ServiceRuntime, given: Correct) -> Done:
-    given = write.scrubbed(runtime, given)
     where = namespaces_to_search(runtime, given)
     record = _find(runtime, given.id, where)
     action = given.action or ("replace" if given.text else "end")

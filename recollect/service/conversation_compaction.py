@@ -84,7 +84,7 @@ def compact(runtime: ServiceRuntime, given: CompactRequest) -> CompactAnswer:
             found,
             summary=scrubber.clean(found.summary),
             summarised=tuple(
-                ConversationMessage(one.role, scrubber.clean(one.content))
+                ConversationMessage(scrubber.clean(one.role), scrubber.clean(one.content))
                 for one in found.summarised
             ),
         )
