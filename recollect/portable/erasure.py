@@ -122,7 +122,7 @@ class Erasure:
                 done.append(chosen)
         self._pipeline.forget_seen()
         self._store.bulk.sweep()
-        words = _words(wanted)
+        words = [one for one in (wanted.text, wanted.entity, wanted.session_id) if one]
         files = self._erase_words(words) if words else ()
         cleaned = self._in_backups(kept, apply=True)
         if not (selected or cleaned or files):
@@ -241,7 +241,7 @@ class Erasure:
         if apply:
             if done:
                 self._store.bulk.sweep()
-            files = self._rewrite_files(lambda raw: privacy.scrub_raw(raw).data)
+            files = self._rewrite_files(lambda raw: privacy.scrub_raw(raw))
             if backups and done:
                 cleaned = self._backups.replace_all()
         return ErasureOutcome(tuple(done), tuple(files), cleaned, found=found)
@@ -253,7 +253,7 @@ class Erasure:
         project, as if it had come in by a hook."""
         for one in self._store.projects.all():
             name, taken = _clean(one.name)
-            dirty = [mark for mark in one.identities if privacy.scrub(mark[1]).text != mark[1]]
+            dirty = [mark for mark in one.identities if privacy.scrub(mark[1]) != mark[1]]
             for _, value in dirty:
                 taken = _added(taken, _clean(value)[1])
             if not taken:
@@ -372,10 +372,6 @@ class Erasure:
                     if erase(path, namespace, selection, apply=apply).total})  # fmt: skip
 
 
-def _words(wanted: ErasureSelection) -> tuple[str, ...]:
-    return tuple(filter(None, (wanted.text, wanted.entity, wanted.session_id)))
-
-
 def _text_of(receipt: Receipt) -> str:
     text = receipt.detail.get("text") if isinstance(receipt.detail, dict) else ""
     return text if isinstance(text, str) else ""
@@ -386,8 +382,6 @@ def _added(counts: dict[str, int], more: dict[str, int]) -> dict[str, int]:
 
 
 def _clean(tree: Any) -> tuple[Any, dict[str, int]]:
-    scrubbed = privacy.scrub_tree(tree)
-    taken = dict(scrubbed.secrets)
-    if scrubbed.private:
-        taken["private span"] = scrubbed.private
-    return scrubbed.value, taken if scrubbed.value != tree else {}
+    taken: dict[str, int] = {}
+    clean = privacy.scrub_tree(tree, taken)
+    return clean, taken if clean != tree else {}

@@ -182,9 +182,10 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
                                                         strict=True)}  # fmt: skip
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for index, endpoint in enumerate(endpoints):
+        method = endpoint.method.lower()
         operation: dict[str, Any] = {
             "summary": endpoint.summary,
-            "operationId": _operation_id(endpoint),
+            "operationId": "_".join([method, *re.findall(r"\w+", endpoint.path)]),
             "parameters": _parameter_list(endpoint),
             "responses": {
                 "200": {
@@ -207,7 +208,7 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
                 "required": True,
                 "content": {"application/json": {"schema": body_of[id(endpoint.body)]}},
             }
-        paths[endpoint.path][endpoint.method.lower()] = operation
+        paths[endpoint.path][method] = operation
     return {
         "openapi": "3.1.0",
         "info": {"title": "Recollect", "version": __version__},
@@ -234,8 +235,3 @@ def _parameter_list(endpoint: Endpoint) -> list[dict[str, Any]]:
         }
         for name, described in schema.get("properties", {}).items()
     ]
-
-
-def _operation_id(endpoint: Endpoint) -> str:
-    words = re.findall(r"\w+", endpoint.path)
-    return "_".join([endpoint.method.lower(), *words])

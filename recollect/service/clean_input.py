@@ -12,11 +12,10 @@ import msgspec
 
 from recollect import privacy
 from recollect.core import values
-from recollect.core.values import Value
+from recollect.core.values import TITLE_CHARS, Value
 from recollect.service.runtime import ServiceRuntime
 
 V = TypeVar("V", bound=Value)
-TITLE_CHARS = 200
 # Where to look; whoever stores a path scrubs it (`ingest/origins.py`).
 PLACES = ("project", "project_path")
 
@@ -32,14 +31,13 @@ def scrubbed_tree(
 ) -> dict[str, Any]:
     """The same for the fields of a value."""
     left = {name: tree[name] for name in (*PLACES, *as_sent) if name in tree}
-    cleaned = privacy.scrub_tree({name: part for name, part in tree.items() if name not in left})
-    if cleaned.private:
-        runtime.counters.count("private spans removed", cleaned.private)
-    for kind, number in cleaned.secrets.items():
-        runtime.counters.count(f"secrets removed: {kind}", number)
-    if isinstance(title := cleaned.value.get("title"), str):
-        cleaned.value["title"] = title[:TITLE_CHARS]
-    return {**cleaned.value, **left}
+    removed: dict[str, int] = {}
+    rest = {name: part for name, part in tree.items() if name not in left}
+    clean: dict[str, Any] = privacy.scrub_tree(rest, removed)
+    runtime.counters.removed(removed)
+    if isinstance(title := clean.get("title"), str):
+        clean["title"] = title[:TITLE_CHARS]
+    return {**clean, **left}
 
 
 def without_own_text(runtime: ServiceRuntime, given: V) -> V:

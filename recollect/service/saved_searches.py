@@ -40,7 +40,7 @@ def searches(runtime: ServiceRuntime) -> tuple[SavedSearch, ...]:
 def save(runtime: ServiceRuntime, new: SavedSearch) -> tuple[SavedSearch, ...]:
     """Keep a search; one of the same name is replaced. Its words are spelled as in an address, so
     that no door recognises what is private in them."""
-    new = structs.replace(new, filters=_scrubbed(new.filters, privacy.Scrubber()))
+    new = structs.replace(new, filters=_scrubbed(new.filters))
     with _lock:
         others = [one for one in _read(runtime.settings.directory) if one.name != new.name]
         if len(others) >= MOST:
@@ -62,26 +62,25 @@ def delete(runtime: ServiceRuntime, name: Name) -> tuple[SavedSearch, ...]:
 def scrub(runtime: ServiceRuntime, *, apply: bool) -> tuple[int, dict[str, int]]:
     """How many searches hold something private or a secret, and how much of what; with `apply`
     they hold it no longer."""
-    scrubber = privacy.Scrubber()
+    found: dict[str, int] = {}
     with _lock:
         known = _read(runtime.settings.directory)
         clean = [
             SavedSearch(
-                name=scrubber.clean(one.name)[:NAME_CHARS],
-                filters=_scrubbed(one.filters, scrubber),
+                name=privacy.scrub(one.name, removed=found)[:NAME_CHARS],
+                filters=_scrubbed(one.filters, found),
             )
             for one in known
         ]
         dirty = sum(one != other for one, other in zip(known, clean, strict=True))
         if apply and dirty:
             _write(runtime.settings.directory, clean)
-    spans = {"private span": scrubber.private} if scrubber.private else {}
-    return dirty, {**scrubber.secrets, **spans}
+    return dirty, found
 
 
-def _scrubbed(filters: str, scrubber: privacy.Scrubber) -> str:
+def _scrubbed(filters: str, removed: dict[str, int] | None = None) -> str:
     words = parse_qsl(filters, keep_blank_values=True)
-    clean = [(name, scrubber.clean(text)) for name, text in words]
+    clean = [(name, privacy.scrub(text, removed=removed)) for name, text in words]
     return filters if clean == words else urlencode(clean)[:FILTER_CHARS]
 
 

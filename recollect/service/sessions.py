@@ -25,6 +25,7 @@ from recollect.core.values import (
     Session,
     TextBody,
     Value,
+    copied,
 )
 from recollect.ingest.turns import FAILED, SUCCEEDED, UNANSWERED
 from recollect.service.pagination import Listing, cursor, merge_pages, session_key
@@ -107,7 +108,7 @@ def _with_title(runtime: ServiceRuntime, one: Session) -> SessionLine:
     summed = RecordFilter(kind="summary", session_id=one.session_id)
     summaries = runtime.visible_store.records.page(one.namespace, summed, limit=1).items
     title = summaries[0].title if summaries else _first_prompt(runtime, one)
-    return SessionLine(**msgspec.structs.asdict(one), title=title)
+    return copied(SessionLine, one, title=title)
 
 
 def _first_prompt(runtime: ServiceRuntime, one: Session) -> str:

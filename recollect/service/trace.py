@@ -22,6 +22,7 @@ from recollect.core.values import (
     StoredEvent,
     TurnWork,
     Value,
+    copied,
 )
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.sessions import ConversationLine, Position, lines_of, session
@@ -132,11 +133,7 @@ def _turn(
         for path in dict.fromkeys(one.path for one in actions if one.path and one.how == "read")
         if path not in edited
     ]
-    commands = [
-        TraceCommand(command=one.command, failed=one.failed, error=one.error)
-        for one in actions
-        if one.command
-    ]
+    commands = [copied(TraceCommand, one) for one in actions if one.command]
     visible = runtime.tombstones.visible_text
     return TraceTurn(
         event_id=part[0].event.event_id,
@@ -166,15 +163,10 @@ def _said(lines: list[ConversationLine], role: str) -> Iterator[str]:
 def _told(one: Receipt) -> TraceReceipt:
     detail = one.detail if isinstance(one.detail, dict) else {}
     candidates = detail.get("candidates") or ()
-    return TraceReceipt(
-        receipt_id=one.receipt_id,
-        trigger=one.trigger,
-        at=one.created_at,
-        text=str(detail.get("text") or ""),
-        memories=len(one.injected),
-        left_out=sum(not each.get("injected") for each in candidates if isinstance(each, dict)),
-        tokens=one.tokens,
-    )
+    left_out = sum(not each.get("injected") for each in candidates if isinstance(each, dict))
+    text = str(detail.get("text") or "")
+    more = {"at": one.created_at, "text": text, "memories": len(one.injected)}
+    return copied(TraceReceipt, one, left_out=left_out, **more)
 
 
 def _receipts(

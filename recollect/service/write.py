@@ -16,6 +16,7 @@ from recollect.core import ids, values
 from recollect.core.errors import BadInput, Conflict, NotFound
 from recollect.core.kinds import EDITABLE, TYPES, KnowledgeType, ObservationType
 from recollect.core.values import (
+    TITLE_CHARS,
     Author,
     Checkpoint,
     Citation,
@@ -33,7 +34,7 @@ from recollect.core.values import (
 from recollect.extract.tombstone_entry import tombstone_of, tombstone_of_edit
 from recollect.lifecycle.file_freshness import cite
 from recollect.reconcile.belief_changes import apply, ending
-from recollect.service.clean_input import TITLE_CHARS, without_own_text
+from recollect.service.clean_input import without_own_text
 from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import (
@@ -418,7 +419,7 @@ def move(runtime: ServiceRuntime, record_id: str, scope: Scope, reason: str = ""
         raise Conflict(f"{record_id} is already in that project")
     _, came = runtime.memories.move(known, target, runtime.actor, reason)
     feedback = runtime.recall().feedback
-    if feedback.of(known.namespace).get(known.record_id) == "never":
+    if feedback.of(known.namespace).given.get(known.record_id) == "never":
         feedback.give(target, known.record_id, "never", runtime.actor)  # the verdict moves along
     runtime.embed_soon()
     return Changed(record=find(runtime, known.record_id), op_id=came.op_id)
