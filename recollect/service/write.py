@@ -364,10 +364,9 @@ def edit(runtime: ServiceRuntime, record_id: RecordName, change: MemoryEdit) -> 
         raise BadInput("the memory is already like that")
     edited = msgspec.structs.replace(edited, content_hash=hash_of_memory(edited))
     sessions = runtime.tombstones.sessions_of(known)
-    stone = tombstone_of_edit(known, edited, sessions, runtime.clock.now())
-    operation = runtime.memories.edit(
-        edited, runtime.actor, change.reason, [stone] if stone else []
-    )
+    earlier = runtime.tombstones.correction_of(known)
+    stone = tombstone_of_edit(known, edited, earlier, sessions, runtime.clock.now())
+    operation = runtime.memories.edit(edited, runtime.actor, change.reason, stone)
     runtime.tombstones.reload()
     runtime.recall().feedback.forget_known()
     runtime.embed_soon()
