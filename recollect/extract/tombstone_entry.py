@@ -56,11 +56,12 @@ class Tombstone:
     def shares_origin(self, events: Iterable[str], session: str | None) -> bool:
         return session in self.sessions or not self.events.isdisjoint(events)
 
-    def covers(self, words: Words, *, near: bool) -> bool:
-        """Whether a statement is one of these; `near` when it shares the origin."""
+    def covers(self, words: Words, *, near: float) -> bool:
+        """Whether a statement is one of these; `near` is the share of its words that must be the
+        same, 0 when it has another origin."""
         if not words:
             return False
-        if near and any(same_statement(one, words) for one in self.statements):
+        if near and any(same_statement(one, words, near) for one in self.statements):
             return not any(contained_in(one, words) or one == words for one in self.instead)
         return not self.may_be_relearned and any(contained_in(one, words) for one in self.anywhere)
 
