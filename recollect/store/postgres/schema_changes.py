@@ -225,10 +225,20 @@ CREATE INDEX beliefs_by_use ON memory_records (namespace, last_accessed, record_
     WHERE kind = 'knowledge' AND last_accessed IS NOT NULL;
 """
 
-# Schema 10: a session that is resumed runs again, as SQLite's schema 14.
+# What a session's start tells is asked for by type and category.
+SCHEMA_10 = """
+CREATE INDEX beliefs_by_type ON memory_records
+    (namespace, knowledge_type, state, valid_from, record_id)
+    WHERE kind = 'knowledge';
+CREATE INDEX beliefs_by_category ON memory_records
+    (namespace, category, state, valid_from, record_id)
+    WHERE kind = 'knowledge' AND category IS NOT NULL;
+"""
+
+# Schema 11: a session that is resumed runs again, as SQLite's schema 15.
 #
 # What happened before its end and comes late, from a spool or a slow hook, does not open it.
-SCHEMA_10 = """
+SCHEMA_11 = """
 CREATE OR REPLACE FUNCTION event_arrives() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO unextracted (seq, namespace, bytes)

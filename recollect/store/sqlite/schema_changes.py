@@ -347,10 +347,20 @@ CREATE INDEX beliefs_by_use ON memory_records (namespace, last_accessed, record_
     WHERE kind = 'knowledge' AND last_accessed IS NOT NULL;
 """
 
-# Schema 14: a session that is resumed runs again.
+# What a session's start tells is asked for by type and category.
+SCHEMA_14 = """
+CREATE INDEX beliefs_by_type ON memory_records
+    (namespace, knowledge_type, state, valid_from, record_id)
+    WHERE kind = 'knowledge';
+CREATE INDEX beliefs_by_category ON memory_records
+    (namespace, category, state, valid_from, record_id)
+    WHERE kind = 'knowledge' AND category IS NOT NULL;
+"""
+
+# Schema 15: a session that is resumed runs again.
 #
 # What happened before its end and comes late, from a spool or a slow hook, does not open it.
-SCHEMA_14 = """
+SCHEMA_15 = """
 DROP TRIGGER events_arrive;
 CREATE TRIGGER events_arrive AFTER INSERT ON events BEGIN
     INSERT INTO namespaces (namespace) VALUES (new.namespace) ON CONFLICT DO NOTHING;
