@@ -64,6 +64,13 @@ class BenchSet:
         ids = self.stores[name]
         return list(self.messages) if ids is None else [self.by_id[id] for id in ids]
 
+    def levels(self) -> list[Level]:
+        return [level for level in ("doc", "group") if any(self.scored(level))]
+
+    def scored(self, level: Level) -> list[BenchQuestion]:
+        """Questions that have an answer at this level."""
+        return [ask for ask in self.questions if ask.golds(level) and not ask.abstention]
+
     def by_store(self) -> Iterator[tuple[str, list[BenchQuestion]]]:
         groups: dict[str, list[BenchQuestion]] = {}
         for ask in self.questions:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.core.errors import ModelUnavailable
 from recollect.core.tuning import CosineScale
 from recollect.embedding.embedder import Embedder
 
@@ -72,3 +73,12 @@ def _name(model: str, texts: list[str]) -> str:
     for text in texts:
         digest.update(hashlib.sha256(text.encode("utf-8", "replace")).digest())
     return digest.hexdigest()[:32] + ".npy"
+
+
+def available(models: str) -> Embedder:
+    """The embedder, loaded; raises ModelUnavailable."""
+    embedder = Embedder(models)
+    embedder.load()
+    if not embedder.ready:
+        raise ModelUnavailable
+    return embedder

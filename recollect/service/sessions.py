@@ -114,7 +114,9 @@ def _with_title(runtime: ServiceRuntime, one: Session) -> SessionLine:
 def _first_prompt(runtime: ServiceRuntime, one: Session) -> str:
     for stored in runtime.store.events.session(one.namespace, one.session_id, limit=FIRST):
         if stored.event.kind == "prompt" and isinstance(stored.event.body, TextBody):
-            said = runtime.tombstones.visible_text(one.namespace, stored.event.body.content)
+            said = runtime.tombstones.visible_text(
+                one.namespace, stored.event.body.content, (stored.event.event_id,)
+            )
             return one_line(said, LINE)
     return ""
 
@@ -170,7 +172,7 @@ def conversation(
     part = stored[after : after + limit]
     visible = functools.partial(runtime.tombstones.visible_text, known.namespace)
     lines = tuple(
-        msgspec.structs.replace(line, text=visible(line.text))
+        msgspec.structs.replace(line, text=visible(line.text, (one.event.event_id,)))
         for one in part
         for line in lines_of(one.event)
     )

@@ -4,6 +4,7 @@ it.
 In: a session. Out: its turns in their order. Long texts are cut; the events hold them whole.
 """
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -134,12 +135,13 @@ def _turn(
         if path not in edited
     ]
     commands = [copied(TraceCommand, one) for one in actions if one.command]
-    visible = runtime.tombstones.visible_text
+    events = [one.event.event_id for one in part]
+    visible = functools.partial(runtime.tombstones.visible_text, namespace, events=events)
     return TraceTurn(
         event_id=part[0].event.event_id,
         at=part[0].event.valid_time,
-        prompt=visible(namespace, said[:TEXT]),
-        answer=visible(namespace, answered[:TEXT]),
+        prompt=visible(said[:TEXT]),
+        answer=visible(answered[:TEXT]),
         cut=max(0, len(said) - TEXT) + max(0, len(answered) - TEXT),
         told=tuple(map(_told, told)),
         branch=work.branch if work is not None else "",

@@ -392,19 +392,36 @@ class RecordsContract:
         with pytest.raises(errors.NotFound):
             store.log.undo(NAMESPACE, "op_unknown", "ada")
 
+    def test_an_edit_of_a_memory_that_was_deleted_since_is_undone_after_the_deletion(
+        self, store: Store
+    ) -> None:
+        one = store.records.put([record("a")])[0]
+        first = store.records.edit(msgspec.structs.replace(one, title="b"), "ada")
+        second = store.records.edit(msgspec.structs.replace(one, title="c"), "ada")
+        gone = delete_records(store, NAMESPACE, [one.record_id], "ada")
+        assert gone is not None
+        for early in (first, second):
+            with pytest.raises(errors.CannotUndo, match=f"is gone since .*{gone.op_id}") as why:
+                store.log.undo(NAMESPACE, early.op_id, "ada")
+            assert why.value.hint == f"recollect undo {gone.op_id}"
+        assert store.records.get(NAMESPACE, [one.record_id]) == []
+        for op_id, title in ((gone.op_id, "c"), (second.op_id, "b"), (first.op_id, "a")):
+            store.log.undo(NAMESPACE, op_id, "ada")
+            assert [now.title for now in store.records.page(NAMESPACE).items] == [title]
+
     def test_what_can_be_undone_is_known_beforehand(self, store: Store) -> None:
         one = store.records.put([record("first")])[0]
         edited = store.records.edit(msgspec.structs.replace(one, title="second"), "ada")
         gone = delete_records(store, NAMESPACE, [one.record_id], "ada")
         assert gone is not None
         every = [edited.op_id, gone.op_id, "op_unknown"]
-        assert undoable(store.log, NAMESPACE, every) == {edited.op_id, gone.op_id}
+        assert undoable(store.log, NAMESPACE, every) == {gone.op_id}
         back = store.log.undo(NAMESPACE, gone.op_id, "ada")
         every.append(back.op_id)
-        assert undoable(store.log, NAMESPACE, every) == {back.op_id}
+        assert undoable(store.log, NAMESPACE, every) == {edited.op_id, back.op_id}
         again = store.log.undo(NAMESPACE, back.op_id, "ada")
         every.append(again.op_id)
-        assert undoable(store.log, NAMESPACE, every) == {edited.op_id, again.op_id}
+        assert undoable(store.log, NAMESPACE, every) == {again.op_id}
         assert undoable(store.log, "/actor/else/", every) == set()
 
     def test_undo_refuses_when_the_archive_is_purged(
