@@ -13,6 +13,7 @@ from recollect.core import errors, ids
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.text_words import count_tokens
+from recollect.core.tuning import MATCHING
 from recollect.core.values import JsonBody, Preference, Record
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
@@ -289,6 +290,32 @@ def test_a_session_starts_with_preferences_and_recent_work(
     assert count_tokens(recalled.context) <= 400
 
 
+def test_a_start_tells_rules_and_profile_behind_any_number_of_newer_memories(
+    setup: Setup, clock: ManualClock
+) -> None:
+    rule = record("Never run terraform apply by hand", kind="knowledge",
+                  knowledge_type="constraint")  # fmt: skip
+    person = record("Is new to Rust", namespace=GLOBAL, kind="knowledge",
+                    knowledge_type="heuristic", category="profile")  # fmt: skip
+    setup.memories.add([rule, person, record("Retries are capped", kind="summary")])
+    clock.advance(seconds=3600)
+    for namespace in (NAMESPACE, GLOBAL):
+        setup.memories.add([
+            record(f"{kind} {number}", namespace=namespace, kind=kind, **{type_: "decision"})
+            for number in range(300)
+            for kind, type_ in (("observation", "observation_type"),
+                                ("knowledge", "knowledge_type"))
+        ])  # fmt: skip
+    told = setup.ask("", trigger="session-start").context
+    assert "Never run terraform apply" in told and "Is new to Rust" in told
+    assert "Retries are capped" in told
+    told = setup.ask("terraform apply -auto-approve", session="b", trigger="tool").context
+    assert "Never run terraform apply" in told  # by the action, too
+    question = RecallQuestion("session-start", "", (NAMESPACE, GLOBAL), "x", None, 40_000)
+    told = setup.it.recall_now.preview(question, 2000).context
+    assert "Never run terraform apply" in told and "Is new to Rust" in told
+
+
 def test_rules_near_what_is_worked_on_come_first_at_a_start(setup: Setup) -> None:
     rules = [f"Name the {thing} in lower case" for thing in ("logs", "queues", "hosts", "topics")]
     rules += [f"Keep {thing} in one folder" for thing in ("icons", "fonts", "mocks", "dumps")]
@@ -397,6 +424,47 @@ def test_without_a_model_recall_goes_by_words(
         assert recalled.records, changed
         assert made.receipt(recalled).detail["semantic"] is False
         made.runtime.close()
+
+
+PAST = {  # questions about the past, and which memory of WORK answers
+    "do you remember when we chose a colour for the bicycle?": None,
+    "when did we launch the moon rocket?": None,
+    "what did we pay for the sofa?": None,
+    "when did we visit the volcano?": None,
+    "what did we decide about the retries of the billing api?": 0,
+    "why did we move the database?": 1,
+    "what did we do about dark mode?": 2,
+    "do you remember the flaky test?": 3,
+}
+
+
+def test_without_a_model_a_question_about_the_past_gets_only_what_shares_its_words(
+    store: SqliteStore, clock: ManualClock, chosen: Settings
+) -> None:
+    made = Setup(store, clock, replace(chosen, embedding=False))
+    kept = made.memories.add([msgspec.structs.replace(one, author="user") for one in WORK])
+    made.it.index_cache.fill([NAMESPACE, GLOBAL])
+    for text, answer in PAST.items():
+        wanted = () if answer is None else (kept[answer].record_id,)
+        assert made.ask(text, session=text).records == wanted, text
+        asked = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), "", None, 9500)
+        assert made.it.recall_now.preview(asked, 2000).records == wanted, text
+    made.runtime.close()
+
+
+def test_a_memory_that_has_no_vector_yet_is_told_only_for_its_words(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup.memories.add(WORK)
+    setup.settle()
+    assert setup.it._backfill is not None
+    monkeypatch.setattr(setup.it._backfill, "wake", lambda: None)
+    late = setup.memories.add([note("Lunch is at noon", "The kitchen closes at two.")])[0]
+    recalled = setup.ask("when did we launch the moon rocket?")
+    parts = {one["record_id"]: one["parts"] for one in setup.receipt(recalled).detail["candidates"]}
+    assert parts[late.record_id]["cosine"] == MATCHING.unknown_cosine
+    assert recalled.records == ()
+    assert setup.ask("when did we say is lunch?", session="b").records == (late.record_id,)
 
 
 def test_explicit_recall_may_say_it_again_and_say_more(setup: Setup) -> None:
