@@ -20,7 +20,6 @@ from recollect.hosts.opencode_format import unquoted
 from recollect.hosts.reading import Data, moment, section, word
 from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner
 
-
 _FIRST, _FORKS = "opencode", ("kilo",)
 
 

@@ -353,9 +353,8 @@ class Importer:
         elif exports.is_export(path):
             plan.exports.append(path)
         else:
-            kinds = (list(one.in_file(path)) for one in registry.readers().values())
-            found = next(filter(None, kinds), None)
-            if found is None:
+            found = registry.transcripts_in(path)
+            if not found:
                 raise BadInput(
                     f"{given} is neither an export of Recollect, nor a transcript or database "
                     "that it knows", field="source",
