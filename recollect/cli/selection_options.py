@@ -22,6 +22,7 @@ _WORDS = {
     "operation": ("log entry (its words)", "log entries (their words)"),
     "version": ("archived version", "archived versions"),
     "waiting_claims": ("claim made only once", "claims made only once"),
+    "saved search": ("saved search", "saved searches"),
     "extraction_runs": ("extraction run", "extraction runs"),
 }
 

@@ -37,6 +37,7 @@ class Tool:
     properties: dict[str, Any]
     required: tuple[str, ...] = ()
     writes: bool = False
+    as_sent: tuple[str, ...] = ()  # arguments that are not scrubbed before it runs
     fenced: bool = False  # its answer is a block of ours already
 
     @property
@@ -212,6 +213,7 @@ UNLISTED: tuple[Tool, ...] = (
         },
         ("turns",),
         writes=True,
+        as_sent=("turns",),  # they come back to the agent; what is stored of them is scrubbed
     ),
     Tool(
         "store_knowledge",

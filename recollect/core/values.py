@@ -43,7 +43,8 @@ Moment = Annotated[datetime, Meta(tz=True)]
 Unit = Annotated[float, Meta(ge=0.0, le=1.0)]
 Count = Annotated[int, Meta(ge=0)]
 
-Title = Annotated[str, Meta(min_length=1, max_length=200)]
+TITLE_CHARS = 200
+Title = Annotated[str, Meta(min_length=1, max_length=TITLE_CHARS)]
 Summary = Annotated[str, Meta(max_length=4000)]
 FactText = Annotated[str, Meta(min_length=1, max_length=500)]
 Concept = Annotated[str, Meta(min_length=1, max_length=100)]

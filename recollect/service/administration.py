@@ -91,6 +91,8 @@ def change_project(runtime: ServiceRuntime, project: Name, change: ProjectChange
         raise BadInput("give a name or an alias")
     mark: tuple[IdentityKind, str] | None = None
     if change.alias is not None:
+        if "[REDACTED" in change.alias:
+            raise BadInput("the alias holds something private or a secret", field="alias")
         if change.alias.startswith("/"):
             mark = ("root", projects.canonical(change.alias))
         else:

@@ -14,6 +14,7 @@ from recollect.core.errors import BadInput
 from recollect.core.settings import Fusion
 from recollect.core.values import Moment, Record, Value
 from recollect.ingest.messages import RecallQuestion
+from recollect.service.clean_input import scrubbed
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, checked_out_branch, namespaces_to_search
 from recollect.service.search import (
@@ -119,7 +120,9 @@ def _preview(runtime: ServiceRuntime, question: RecallQuestion, asked: ContextQu
 
 
 def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
-    """Without a session id nothing counts as injected already."""
+    """Without a session id nothing counts as injected already. Asked as hooks ask: with what would
+    be stored of the prompt."""
+    asked = scrubbed(runtime, asked)
     namespaces = namespaces_to_search(runtime, asked)
     if asked.as_of is None:
         ready(runtime, namespaces)

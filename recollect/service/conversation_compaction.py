@@ -83,7 +83,7 @@ def compact(runtime: ServiceRuntime, given: CompactRequest) -> CompactAnswer:
             found,
             summary=privacy.scrub(found.summary),
             summarised=tuple(
-                ConversationMessage(one.role, privacy.scrub(one.content))
+                ConversationMessage(privacy.scrub(one.role), privacy.scrub(one.content))
                 for one in found.summarised
             ),
         )

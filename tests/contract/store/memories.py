@@ -267,6 +267,29 @@ class RecordsContract:
         store.bulk.erase(NAMESPACE, Selection(everything=True), "ada")
         assert store.records.counts(NAMESPACE) == [] and agree(store)
 
+    def test_beliefs_of_a_type_or_category_are_found_behind_any_number_of_others(
+        self, store: Store
+    ) -> None:
+        rule = {"kind": "knowledge", "knowledge_type": "constraint"}
+        store.records.put([
+            record("a rule", **rule),
+            record("one that ended", state="ended", **rule),
+            record("a line of the profile", kind="knowledge", knowledge_type="heuristic",
+                   category="profile"),
+            *(record(f"decision {number}", kind="knowledge", knowledge_type="decision",
+                     category="tools", valid_from=NOON + timedelta(hours=number))
+              for number in range(30)),
+        ])  # fmt: skip
+
+        def titles(**given: Any) -> list[str]:
+            return [one.title for one in store.records.beliefs(NAMESPACE, limit=2, **given)]
+
+        assert titles(type="constraint", state="current") == ["a rule"]
+        assert titles(type="constraint", state="ended") == ["one that ended"]
+        assert titles(category="profile", state="current") == ["a line of the profile"]
+        assert titles(category="tools", type="decision") == ["decision 29", "decision 28"]
+        assert titles(category="tools", type="constraint") == []
+
     def test_beliefs_are_listed_by_their_state_and_by_when_they_ended_or_were_used(
         self, store: Store, clock: ManualClock
     ) -> None:
