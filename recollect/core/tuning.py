@@ -80,6 +80,7 @@ class Floor:
     lexical: float = entry(0.08, 0, 0.4, "without vectors: 59 % for 1.3 points")
     grams: float = entry(0.5, 0, 1, "part of the best match by 4-grams in the confidence")
     window: float = entry(0.25, 0, 1, "part of the best window in the confidence")
+    others: int = entry(20, 0, 200, "sessions counted besides, for the share of words it knows")
     chance: float = entry(0.1, 0, 0.3, "how near the nearest of n vectors is by chance")
 
 
