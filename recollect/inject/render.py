@@ -39,7 +39,7 @@ TASK_CHARS = 160
 FACTS = 3
 # Of a session in short, what the next one should know: what failed, what is next, what is open.
 _OPEN = re.compile(r"(?:Last check: [^.]{1,120}failed|Next:|Open:).*", re.DOTALL)
-# What a note of a turn may begin with; a dot in `src/retry.py` does not end it.
+# What a note of an earlier version may begin with; a dot in `src/retry.py` does not end it.
 _ASKED = re.compile(r"^Asked: (?:[^.?!]|[.?!](?!\s|$)){1,300}[.?!](?:\s|$)")
 WORDY = 3  # a preference of so many words says by itself what it is about
 

@@ -6,6 +6,7 @@ In: a shell command or its output. Out: text. Nothing is run, nothing raises.
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 
 from recollect.extract.normalised_text import word_set
@@ -76,17 +77,20 @@ def steps(command: str) -> list[str]:
 
 
 def failed_step(command: str, output: str) -> str:
-    """Of the steps of a line that failed, the one that did: the last whose program the output
-    names, else the last one, because `&&` stops at the first failure."""
+    """Of the steps of a line that failed, the one that did: the last that the output names by a
+    word which no other step has, because `&&` stops at the first failure. Empty: not known."""
     found = steps(command)
     if len(found) < 2:
         return found[0] if found else ""
-    said = output.lower()
-    for step in reversed(found):
-        words = [os.path.basename(word) for word in program(step) if word[:1].isalpha()]
-        if words and any(len(word) > 2 and word.lower() in said for word in words[:3]):
+    words = [{os.path.basename(word) for word in program(step)} for step in found]
+    shared = Counter(word for one in words for word in one)
+    for step, own in zip(reversed(found), reversed(words), strict=True):
+        telling = (word for word in own if shared[word] == 1 and len(word) > 2)
+        if any(
+            re.search(rf"(?<![\w.-]){re.escape(word)}(?!\w|[.-][a-z])", output) for word in telling
+        ):
             return step
-    return found[-1]
+    return ""
 
 
 def signature(step: str) -> str:
@@ -185,7 +189,8 @@ def program(step: str) -> list[str]:
 
 
 def error_line(output: str) -> str:
-    """The line of an output that says what failed: first that of a linter, which names its rule."""
+    """The line of an output that says what failed: first that of a linter, which names its rule.
+    Empty when no line does."""
     lines = [line.strip() for line in output.splitlines()[:200]]
     rule = next((found for line in lines if (found := _LINTED.match(line))), None)
     if rule is not None:
@@ -194,4 +199,4 @@ def error_line(output: str) -> str:
     for line in telling:
         if _FAILED.search(line):
             return plain(line)[:200]
-    return plain(telling[-1])[:200] if telling else ""
+    return ""

@@ -16,7 +16,14 @@ from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject, commits, error_line
 from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore
-from recollect.extract.rules.prose import capitalised, cut, lines, sentences, shortened
+from recollect.extract.rules.prose import (
+    capitalised,
+    cut,
+    lines,
+    sentences,
+    shortened,
+    without_line_numbers,
+)
 from recollect.extract.rules.sentence_ranker import RankedSentence
 from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.titles import POINTS_BACK, as_title, order
@@ -39,7 +46,6 @@ _ITEM_CHARS = 130
 _ERROR_CHARS = 80
 _COMMAND_CHARS = 48
 _TURNS_BACK = 5
-_LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?\b| ?\(lines? [\d, -]+\)")
 _OFFERS = re.compile(patterns.OFFER.pattern + r"|^(?:or|and|so|but)\b", re.I)
 _OFFER_OF = re.compile(
     r"(?:would you like|do you want|want) me to (\S{1,60}+ [^?]{8,300}+)\?$|"
@@ -99,18 +105,13 @@ class Summary:
     questions: tuple[str, ...]
     files: tuple[str, ...]
     event_ids: tuple[str, ...] = field(default=())
-    all_done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()  # what the last answers say is open
     edited: tuple[str, ...] = ()
 
     @property
     def detail(self) -> str:
-        """All that was done, and all that is open, a line each."""
-        parts = (
-            ("Done", _once([self.title, *self.all_done])[1:]),
-            ("Next", self.next_steps),
-            ("Open", (*self.open_ends,)),
-        )
+        """All that is next and all that is open, a line each. What was done, the notes tell."""
+        parts = (("Next", self.next_steps), ("Open", self.open_ends))
         lines = [f"{name}: {ended(item)}" for name, items in parts for item in items]
         while sum(map(len, lines)) > MOST_DETAIL:
             del lines[0]
@@ -183,7 +184,6 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
         questions=tuple(_items(questions(told[-1].turn.answered))),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
-        all_done=tuple(_once([*subjects, *notes])),
         left=tuple(_left_open(told))[:MOST_LEFT],
         edited=tuple(_edited(told)),
     )
@@ -194,13 +194,8 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
     afterwards; and the last prompt, if nobody answered it."""
     since: list[str] = []
     found = _not_committed(told)
-    for at, one in enumerate(told):
-        later = [text for two in told[at + 1 :] for text in (two.request, _title(two))]
-        asks = one.request.endswith("?") and not one.turn.calls
-        asks = asks or any(call.refused for call in one.turn.calls)
-        asks = one.request != "" if one is told[-1] else asks
-        if asks and not one.turn.answers and not _covered(one.request, later, 0.75):
-            found += _items([f"not answered: {one.request}"])
+    if told[-1].request and not told[-1].turn.answers:
+        found += _items([f"not answered: {told[-1].request}"])
     for one in told[: -_TURNS_BACK - 1 : -1]:
         if not since:
             offers = map(_OFFER_OF.match, sentences(one.turn.answered))
@@ -383,7 +378,7 @@ def _command(form: str) -> str:
 def _shortened(text: str) -> str:
     """In a length for one item; empty when it cannot be ended well. Line numbers are left out: they
     are old tomorrow."""
-    return shortened(_LINE_NUMBERS.sub("", text), _ITEM_CHARS).rstrip(" .")
+    return shortened(without_line_numbers(text), _ITEM_CHARS).rstrip(" .")
 
 
 def _items(texts: Iterable[str]) -> list[str]:

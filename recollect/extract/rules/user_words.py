@@ -11,8 +11,8 @@ from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.prose import cut, numbered, options, sentences, shortened
 from recollect.extract.rules.turns import Turn
+from recollect.extract.rules.vetoes import QUOTATION, own_words
 
-ASKED = "Asked: "
 SAID = "User"
 _SAID, _REFUSED = f"{SAID}: ", f"{SAID}, refusing a step: "
 _DIGIT = re.compile(r"(?<![\w.])\d")
@@ -62,7 +62,9 @@ def remarks(turn: Turn, told: frozenset[str] = frozenset()) -> list[str]:
         many = len(text.split("\n")) > NOTE_MAKING.prompt_lines
         if many or len(text) > NOTE_MAKING.prompt_chars or patterns.DOCUMENT.search(text):
             continue
-        for sentence in sentences(text.strip().partition("\n\n")[0]):
+        for sentence in sentences(own_words(text.strip()).partition("\n\n")[0]):
+            if QUOTATION in sentence:
+                continue
             bare = patterns.FILLER.sub("", sentence)
             known = normalised(bare) in told or quotes(turn, bare)
             if not known and cut(bare, NOTE_MAKING.request_chars) != asked:
@@ -72,13 +74,6 @@ def remarks(turn: Turn, told: frozenset[str] = frozenset()) -> list[str]:
     refusals = [one for one in refusals if one[0].isalnum()]  # not what was pasted
     found += [_REFUSED + one for one in refusals[: NOTE_MAKING.refusals]]
     return [one for one in found if len(content_words(one)) >= NOTE_MAKING.title_words]
-
-
-def words_of(turn: Turn) -> list[str]:
-    """What the user said, if it is enough to be understood alone."""
-    asked = request(turn)
-    enough = len(content_words(asked)) >= NOTE_MAKING.title_words - 1
-    return [*([ASKED + asked] if enough else []), *remarks(turn)]
 
 
 def not_chosen(answer: str, asked: str) -> list[str]:

@@ -140,8 +140,8 @@ def test_what_was_not_committed_and_not_answered_is_open() -> None:
         .run("git commit -m 'Lock the cache'")
     )
     told.answer(ADDED)
-    told.ask("does the backup hold locks too?")
     told.ask("log each lock").edit("/work/orbit/log.py").answer("Added `log_lock()` to log.py.")
+    told.ask("does the backup hold locks too?")
     assert whole(told).open_ends == (
         "not committed: log.py",
         "not answered: does the backup hold locks too?",
