@@ -212,7 +212,7 @@ _EMPTY_LINES = re.compile(r"\n[ \t]*\n\s*")
 _LONG = 12  # words: a paragraph of so many, below a line that introduces it, is somebody's text
 # A line that a program printed: after a prompt sign or a time, with a place in code, a level, a mark.
 _PRINTED = re.compile(
-    r"\s*(?:[❯$%] +\S|\d{4}-\d\d-\d\d[T ]\d|\[\d\d:|[\w./-]+\.\w{1,5}:\d+[: ]|[✓✗✔✖×] |--- (?:FAIL|PASS)\b|"
+    r"\A[ \t]*+(?:[❯$%] +\S|\d{4}-\d\d-\d\d[T ]\d|\[\d\d:|[\w./-]+\.\w{1,5}:\d+[: ]|[✓✗✔✖×] |--- (?:FAIL|PASS)\b|"
     r"(?:remote|fatal|error|warning|panic): |Traceback \(|commit [0-9a-f]{7,40}\b|\S[^\n]{0,200}\.\.\.$)",
     re.IGNORECASE,
 )
@@ -253,7 +253,7 @@ def own_words(text: str) -> str:
     if len(paragraphs) > 2 and all(map(_is_heading, paragraphs[:2])):
         return QUOTATION  # a document with its headings: a review, an issue
     for lines in paragraphs:
-        if pasted and lines and (_is_heading(lines) or len(" ".join(lines).split()) >= _LONG):
+        if pasted and lines and (_is_heading(lines) or _is_text(lines)):
             break
         pasted = False
         if any(map(_PRINTED.match, lines)):
@@ -275,6 +275,11 @@ def _is_heading(lines: Sequence[str]) -> bool:
     """One short line that is no sentence."""
     line = lines[0].rstrip() if len(lines) == 1 else ""
     return 0 < len(line.split()) < _LONG and line[-1].isalnum() and line[0].isupper()
+
+
+def _is_text(lines: Sequence[str]) -> bool:
+    """A paragraph of somebody who writes more carefully than people do in a prompt."""
+    return lines[0][:1].isupper() and len(" ".join(lines).split()) >= _LONG
 
 
 def _unquoted(found: re.Match[str]) -> str:
