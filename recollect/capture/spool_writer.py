@@ -153,7 +153,7 @@ def _scrub_value(variable: bytes) -> bytes:
 def _scrub(data: bytes) -> bytes:
     from recollect.privacy import scrub_raw  # needs `re`: 8 ms, only when something is spooled
 
-    return scrub_raw(data).data
+    return scrub_raw(data)
 
 
 def replace(path: str, data: bytes) -> None:

@@ -24,7 +24,7 @@ class ScrubbedFormatter(logging.Formatter):
     """Removes secrets from every line, since an error may quote what it was given."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return privacy.scrub(super().format(record)[:ENTRY_CHARS]).text
+        return privacy.scrub(super().format(record)[:ENTRY_CHARS])
 
 
 def start_log(chosen: Settings, *, to_terminal: bool) -> None:

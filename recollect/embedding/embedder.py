@@ -8,7 +8,7 @@ this room.
 import os
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -46,6 +46,9 @@ class Embedder:
         self._lock = threading.Lock()
         self._loaded: _Model | None = None
         self.ready = False  # whether it is loaded
+        # The words that the default model has whole; names, mostly, it has in pieces only. None:
+        # it is another model, or not loaded.
+        self.words: Container[str] | None = None
 
     @cached_property
     def model(self) -> str:
@@ -83,19 +86,16 @@ class Embedder:
         except ModelUnavailable:
             raise
         except Exception as error:  # whatever a text makes the libraries raise
-            self._loaded, self.ready = None, False
+            self._loaded, self.ready, self.words = None, False, None
             raise ModelUnavailable(f"the model failed: {error}") from error
-
-    def knows(self, word: str) -> bool:
-        """Whether the default model has this word whole; names, mostly, it has in pieces only.
-        Another model, or one that is not loaded, is taken to know every word."""
-        return not isinstance(self._loaded, _MiniLM) or self._loaded.pieces.has(word)
 
     def _session(self) -> "_Model":
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._open()
                 self.ready = True
+                if isinstance(self._loaded, _MiniLM):
+                    self.words = self._loaded.pieces.vocabulary
             return self._loaded
 
     def _open(self) -> "_Model":

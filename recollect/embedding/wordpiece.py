@@ -60,7 +60,7 @@ class WordPieces:
 
     def __init__(self, tokenizer_json: bytes) -> None:
         file = msgspec.json.decode(tokenizer_json)
-        self._vocabulary: dict[str, int] = file["model"]["vocab"]
+        self.vocabulary: dict[str, int] = file["model"]["vocab"]
         marks = {one["content"]: one["id"] for one in file["added_tokens"]}
         self._marks = marks
         self._first, self._last, self._unknown = marks["[CLS]"], marks["[SEP]"], marks["[UNK]"]
@@ -85,10 +85,6 @@ class WordPieces:
         found.append(self._last)
         return found
 
-    def has(self, word: str) -> bool:
-        """Whether a word is a piece by itself, in small letters."""
-        return word in self._vocabulary
-
     def _words(self, text: str) -> list[str]:
         clean = text.translate(self._cleaned)
         if not clean.isascii():
@@ -104,7 +100,7 @@ class WordPieces:
         while start < end <= LONGEST_WORD:
             prefix = "##" if start else ""
             for stop in range(min(end, start + _LONGEST_PIECE), start, -1):
-                number = self._vocabulary.get(prefix + word[start:stop])
+                number = self.vocabulary.get(prefix + word[start:stop])
                 if number is not None:
                     found.append(number)
                     start = stop

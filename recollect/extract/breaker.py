@@ -27,10 +27,8 @@ class _Failures:
 class Breaker:
     """Opens on the third failure in a row, and allows one attempt after a pause."""
 
-    def __init__(self, clock: Clock, *, failures: int = FAILURES, pause_s: float = PAUSE_S) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._failures = failures
-        self._pause_ns = int(pause_s * 1e9)
         self._lock = threading.Lock()
         self._by_key: dict[str, _Failures] = {}
 
@@ -40,7 +38,7 @@ class Breaker:
             if known is None or known.opened_ns is None:
                 return "closed"
             waited = self._clock.mono_ns() - known.opened_ns
-            return "half-open" if waited >= self._pause_ns else "open"
+            return "half-open" if waited >= PAUSE_S * 1e9 else "open"
 
     def allows(self, key: str) -> bool:
         return self.state(key) != "open"
@@ -51,8 +49,7 @@ class Breaker:
             known = self._by_key.get(key)
             if known is None or known.opened_ns is None:
                 return 0.0
-            left = known.opened_ns + self._pause_ns - self._clock.mono_ns()
-            return max(0.0, left / 1e9)
+            return max(0.0, PAUSE_S - (self._clock.mono_ns() - known.opened_ns) / 1e9)
 
     def succeeded(self, key: str) -> None:
         with self._lock:
@@ -62,7 +59,7 @@ class Breaker:
         with self._lock:
             known = self._by_key.setdefault(key, _Failures())
             known.failures += 1
-            if known.failures >= self._failures:
+            if known.failures >= FAILURES:
                 known.opened_ns = self._clock.mono_ns()
 
     def states(self) -> dict[str, State]:
@@ -76,8 +73,8 @@ class JudgeBreaker:
     """Opens on the third failure of the judge in a row. A run without failures closes it, and a run
     that begins while it is open asks no judge: so it is open for exactly one run."""
 
-    def __init__(self, failures: int = FAILURES) -> None:
-        self._limit = failures
+    def __init__(self) -> None:
+        self._limit = FAILURES
         self._lock = threading.Lock()
         self._failures: dict[str, int] = {}
 

@@ -63,7 +63,8 @@ def parse(text: str, batch: Batch, known: Sequence[Record] = ()) -> Extraction:
         if hash_of_words(one.title, one.summary) not in anew
     )
     if not candidates and not claims and not ended:
-        if holds(text, "memory") or not _nothing_to_say(text):
+        empty = any(not one.inner.strip() for one in elements(text, "memories"))
+        if holds(text, "memory") or not (empty or holds(text, "skip")):
             raise UnreadableAnswer()
         return Extraction()
     dropped = [Dropped("", "malformed") for one in made if one is None]
@@ -71,16 +72,10 @@ def parse(text: str, batch: Batch, known: Sequence[Record] = ()) -> Extraction:
     return Extraction(candidates=candidates, claims=claims, dropped=tuple(dropped), ended=ended)
 
 
-def _nothing_to_say(text: str) -> bool:
-    return holds(text, "skip") or any(
-        not element.inner.strip() for element in elements(text, "memories")
-    )
-
-
 def _candidate(element: Element, batch: Batch) -> Candidate | None:
     if holds(element.inner, "memory"):
         return None  # one inside another: whose title is whose?
-    title = one_line(_first(element, "title"), TITLE)
+    title = one_line(first(element, "title"), TITLE)
     if not title:
         return None
     cited = _cited(element, batch)
@@ -94,10 +89,10 @@ def _candidate(element: Element, batch: Batch) -> Candidate | None:
         namespace=batch.namespace,
         kind=kind_of(observation_type, knowledge_type),
         title=title,
-        summary=_first(element, "summary")[:SUMMARY],
-        facts=_listed(element, "fact", FACT),
-        concepts=_listed(element, "concept", CONCEPT),
-        files=_listed(element, "file", FILE),
+        summary=first(element, "summary")[:SUMMARY],
+        facts=listed(element, "fact", FACT),
+        concepts=listed(element, "concept", CONCEPT),
+        files=listed(element, "file", FILE),
         observation_type=observation_type if observation_type in _TYPES else None,  # type: ignore[arg-type]
         knowledge_type=knowledge_type,
         category="preference" if sort == "preference" and author == "user" else None,
@@ -143,18 +138,19 @@ def _cited(element: Element, batch: Batch) -> tuple[StoredEvent, ...]:
     return tuple(one for one in batch.events if one.event.event_id in named)
 
 
-def _first(element: Element, name: str) -> str:
+def first(element: Element, name: str) -> str:
+    """The text of the first element of this name inside another."""
     return next((clean(one.inner) for one in elements(element.inner, name)), "")
 
 
-def _listed(element: Element, name: str, most: int) -> tuple[str, ...]:
+def listed(element: Element, name: str, most: int) -> tuple[str, ...]:
     texts = (one_line(clean(one.inner), most) for one in elements(element.inner, name))
     return tuple(dict.fromkeys(text for text in texts if text))[:MOST_LISTED]
 
 
 def clean(text: str) -> str:
     """A model's text, scrubbed like everything that is stored."""
-    return privacy.scrub(plain(text)).text.strip()
+    return privacy.scrub(plain(text)).strip()
 
 
 def _importance(text: str) -> int:
@@ -198,14 +194,14 @@ def _claim(element: Element, batch: Batch, at: datetime) -> Claim | None:
 def _preference(element: Element, batch: Batch) -> PreferenceClaim | None:
     """The claim of a memory that is a preference stated by the user."""
     cited = _cited(element, batch)
-    title = one_line(_first(element, "title"), FACT)
+    title = one_line(first(element, "title"), FACT)
     if element.attributes.get("sort") != "preference" or not title:
         return None
     if not cited or any(one.event.kind != "prompt" for one in cited):
         return None
     return PreferenceClaim(
         category="stated",
-        key=one_line(_first(element, "concept") or title, 128),
+        key=one_line(first(element, "concept") or title, 128),
         value=title,
         at=max(one.event.valid_time for one in cited),
         source_type="stated",

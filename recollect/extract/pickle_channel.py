@@ -27,3 +27,17 @@ def send_all(line: Connection, values: Sequence[Any]) -> None:
 
 def receive_all(line: Connection) -> tuple[Any, ...]:
     return tuple(receive(line) for _ in range(receive(line)))
+
+
+def send_answer(line: Connection, answer: Any) -> None:
+    """One value, or a list of many."""
+    many = isinstance(answer, list | tuple)
+    send(line, many)
+    if many:
+        send_all(line, answer)
+    else:
+        send(line, answer)
+
+
+def receive_answer(line: Connection) -> Any:
+    return receive_all(line) if receive(line) else receive(line)

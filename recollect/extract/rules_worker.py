@@ -115,12 +115,7 @@ class RulesWorker:
     def _answer(self, line: Connection, name: str, args: tuple[Any, ...]) -> None:
         if name not in QUESTIONS:
             raise ExtractionFailed(f"the worker asked for {name[:80]}")
-        found = getattr(self._reads, name)(*args)
-        if name == "by_hash":
-            found = () if found is None else (found,)
-        elif name == "refused":
-            found = (found,)
-        pickle_channel.send_all(line, found)
+        pickle_channel.send_answer(line, getattr(self._reads, name)(*args))
 
 
 class _Child:

@@ -6,62 +6,34 @@ the daemon is gone, when it was idle for long, and when it exceeds its CPU secon
 """
 
 import contextlib
+import functools
 import sys
 import traceback
-from collections.abc import Sequence
 from datetime import datetime
 from multiprocessing.connection import Connection
 from typing import Any
 
 from recollect.core import oslayer
 from recollect.core.clock import ManualClock
-from recollect.core.values import Record, StoredEvent
 from recollect.extract import pickle_channel
 from recollect.extract.rules import RulesExtractor
-from recollect.extract.rules.sentence_ranker import Meaning
 from recollect.store.interface import Batch
 
 _NICE = 5  # hooks and prompts first
 
 
 class _RemoteReads:
-    """What the rules read, asked of the daemon over the connection."""
+    """What the rules read (`RuleReads`), asked of the daemon over the connection."""
 
     def __init__(self, line: Connection) -> None:
         self._line = line
 
-    def around(
-        self, namespace: str, session_id: str, seqs: Sequence[int], before: int, after: int
-    ) -> Sequence[StoredEvent]:
-        return self._ask_many("around", namespace, session_id, seqs, before, after)
+    def __getattr__(self, name: str) -> Any:
+        return functools.partial(self._ask, name)
 
-    def beginning(self, namespace: str, session_id: str, limit: int) -> Sequence[StoredEvent]:
-        return self._ask_many("beginning", namespace, session_id, limit)
-
-    def latest(self, namespace: str, session_id: str, limit: int) -> Sequence[StoredEvent]:
-        return self._ask_many("latest", namespace, session_id, limit)
-
-    def calls(self, namespace: str, limit: int) -> Sequence[StoredEvent]:
-        return self._ask_many("calls", namespace, limit)
-
-    def by_hash(self, namespace: str, content_hash: str) -> Record | None:
-        return next(iter(self._ask_many("by_hash", namespace, content_hash)), None)
-
-    def observed(self, namespace: str, session_id: str, limit: int) -> Sequence[Record]:
-        return self._ask_many("observed", namespace, session_id, limit)
-
-    def own_notes(self, namespace: str, session_id: str) -> Sequence[Record]:
-        return self._ask_many("own_notes", namespace, session_id)
-
-    def refused(self, namespace: str, value: str) -> bool:
-        return any(self._ask_many("refused", namespace, value))
-
-    def meanings(self, texts: Sequence[str]) -> Sequence[Meaning]:
-        return self._ask_many("meanings", texts)
-
-    def _ask_many(self, name: str, *args: Any) -> Sequence[Any]:
+    def _ask(self, name: str, *args: Any) -> Any:
         pickle_channel.send(self._line, ("ask", name, args))
-        return pickle_channel.receive_all(self._line)
+        return pickle_channel.receive_answer(self._line)
 
 
 class _DaemonClock(ManualClock):

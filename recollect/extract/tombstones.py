@@ -13,7 +13,7 @@ else was written.
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -69,8 +69,7 @@ class Tombstones:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._by_namespace: dict[str, tuple[Tombstone, ...]] = {}
-        self._lookup: _TombstoneLookup | None = None
+        self._known: _TombstoneLookup | None = None
         self._visible_cache: dict[tuple[str, int], Record | None] = {}
         self.epoch = 0  # grows whenever the visible memories may have changed
         self.listeners: list[Callable[[], None]] = []
@@ -103,7 +102,8 @@ class Tombstones:
     def lift(self, namespace: str, record_id: str, cause: Cause, actor: str) -> Operation | None:
         """Remove a tombstone, if there is one."""
         if not any(
-            one.record == record_id and one.cause == cause for one in self._in_namespace(namespace)
+            one.record == record_id and one.cause == cause
+            for one in self.lookup(namespace).by_namespace[namespace]
         ):
             return None
         return self._log(namespace, actor, {"record": record_id, "cause": cause, "lifted": True})
@@ -118,9 +118,8 @@ class Tombstones:
     def reload(self) -> None:
         """Tombstones changed, here or in another daemon: read them again when needed."""
         with self._lock:
-            self._by_namespace.clear()
             self._visible_cache.clear()
-            self._lookup = None
+            self._known = None
             self.epoch += 1
         for listener in self.listeners:
             listener()
@@ -140,17 +139,17 @@ class Tombstones:
         marked = fingerprint(text)
         return bool(marked) and any(
             marked in one.fingerprints
-            for one in self._in_namespace(namespace)
+            for one in self.lookup(namespace).by_namespace[namespace]
             if not one.may_be_relearned
         )
 
     def keeps_out(self, namespace: str, record_id: str, title: str) -> bool:
         """Whether a memory that comes from elsewhere is one that was forgotten or refused."""
-        return self._covers_record(record_id) or self.refused(namespace, title)
+        return self._covers_record(namespace, record_id) or self.refused(namespace, title)
 
     def gate(self, extraction: Extraction, namespace: str) -> Extraction:
         """The extraction without what was refused or forgotten."""
-        if not self.any(namespace):
+        if not self.lookup(namespace).by_record:
             return extraction
         kept: list[Candidate] = []
         dropped = list(extraction.dropped)
@@ -181,7 +180,7 @@ class Tombstones:
 
     def visible_record(self, record: Record) -> Record | None:
         """A memory without forgotten statements; None when nothing is left of it."""
-        if not self.any(record.namespace):
+        if not self.lookup(record.namespace).by_record:
             return record
         key = record.record_id, hash((record.title, record.summary, record.detail, record.facts))
         with self._lock:
@@ -202,15 +201,15 @@ class Tombstones:
 
     def visible_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint | None:
         """A checkpoint without forgotten statements; None when nothing is left of it."""
-        if not self.any(checkpoint.namespace):
+        if not self.lookup(checkpoint.namespace).by_record:
             return checkpoint
-        session, lookup = checkpoint.session_id, self._in_all_namespaces()
+        session, known = checkpoint.session_id, self.lookup(checkpoint.namespace)
         stones = [
             (one, one.shares_origin((), session))
             for one in self._applying_to(checkpoint.namespace, (), session)
         ]
         stones += [(one, True) for named in checkpoint.snapshot
-                   for one in lookup.by_record.get(named, ())]  # fmt: skip
+                   for one in known.by_record.get(named, ())]  # fmt: skip
         hidden = functools.partial(_hidden, stones)
         told = [without_statements(one, hidden) for one in (checkpoint.task, checkpoint.progress)]
         steps, questions = (
@@ -230,13 +229,13 @@ class Tombstones:
 
     def is_visible(self, thing: StatedBelief) -> bool:
         """Whether a fact, preference or procedure may be shown."""
-        if not self.any(thing.namespace):
+        if not self.lookup(thing.namespace).by_record:
             return True
         thing_id = str(getattr(thing, thing.__struct_fields__[0]))
         # Subject and predicate of a fact are often the extractor's words, not the speaker's.
         core = thing.object if isinstance(thing, Fact) else ""
         texts = texts_of_belief(thing)
-        return not self._covers_record(thing_id) and not any(
+        return not self._covers_record(thing.namespace, thing_id) and not any(
             self._hides(thing.namespace, text, thing.source_event_ids, core) for text in texts
         )
 
@@ -254,20 +253,21 @@ class Tombstones:
         relationship has it, too."""
         words = word_hashes(entity.name)
         return bool(words) and any(
-            words <= one.words for one in self._in_namespace(entity.namespace)
+            words <= one.words
+            for one in self.lookup(entity.namespace).by_namespace[entity.namespace]
         )
 
     def visible_text(self, namespace: str, text: str) -> str:
         """A text of unknown origin without forgotten statements."""
-        if not text or not self.any(namespace):
+        if not text or not self.lookup(namespace).by_record:
             return text
-        stones = [(one, True) for one in self._in_namespace(namespace)]
+        stones = [(one, True) for one in self.lookup(namespace).by_namespace[namespace]]
         return without_statements(text, functools.partial(_hidden, stones))
 
     def visible_receipt(self, receipt: Receipt) -> Receipt:
         """A receipt without forgotten statements in the prompt, the injected text and the titles of
         its candidates: they come from many memories, so they count as of unknown origin."""
-        if not self.any(receipt.namespace):
+        if not self.lookup(receipt.namespace).by_record:
             return receipt
         detail = receipt.detail
         if isinstance(detail, dict):
@@ -287,7 +287,7 @@ class Tombstones:
         shown = []
         for one in part:
             text = "title" if name == "candidates" else "text"
-            gone = self._covers_record(one.get("record_id") or one.get("id", ""))
+            gone = self._covers_record(namespace, one.get("record_id") or one.get("id", ""))
             told = "" if gone else self._visible_brief(namespace, one.get(text, ""))
             shown.append({**one, text: told})
         return shown
@@ -296,9 +296,9 @@ class Tombstones:
         """What was done in a turn, without what was forgotten; None for a forgotten turn. Commands,
         their errors and the subjects of commits are statements. A path or a name is only hidden
         when it is all that a statement says: many statements merely mention one."""
-        if not self.any(work.namespace):
+        if not self.lookup(work.namespace).by_record:
             return work
-        if self._covers_record(ids.RECORD + work.turn_id):
+        if self._covers_record(work.namespace, ids.RECORD + work.turn_id):
             return None
         stones = [
             (one, one.shares_origin((work.turn_id,), work.session_id))
@@ -348,7 +348,7 @@ class Tombstones:
         return False
 
     def _filtered(self, record: Record) -> Record | None:
-        if self._covers_record(record.record_id):
+        if self._covers_record(record.namespace, record.record_id):
             return None
         by_hand = record.strategy == "user" and record.author == "user"
         made_ms = to_micros(record.created_at or record.valid_from) // 1000
@@ -386,65 +386,52 @@ class Tombstones:
 
     # --- the tombstones ---
 
-    def any(self, namespace: str) -> bool:
-        """Whether anything may be hidden there."""
-        return bool(self._in_namespace(namespace) or self._in_all_namespaces().by_record)
-
     def _applying_to(
         self, namespace: str, events: Sequence[str], session: str | None
     ) -> tuple[Tombstone, ...]:
         """The tombstones that may cover a memory made from these events: those of the same origin
         in any namespace (a global memory was made in a project), and those of its own namespace
         that apply whatever the origin. A memory without an origin is compared with all of them."""
-        here = self._in_namespace(namespace)
+        known = self.lookup(namespace)
+        here = known.by_namespace[namespace]
         if not events and not session:
             return here
-        lookup = self._in_all_namespaces()
         found = {id(one): one for one in here if not one.may_be_relearned}
-        for known in (*(lookup.by_event.get(one, ()) for one in events),
-                      lookup.by_session.get(session or "", ())):  # fmt: skip
-            found.update((id(one), one) for one in known)
+        for some in (*(known.by_event.get(one, ()) for one in events),
+                     known.by_session.get(session or "", ())):  # fmt: skip
+            found.update((id(one), one) for one in some)
         return tuple(found.values())
 
-    def _covers_record(self, record_id: str) -> bool:
-        return any(
-            one.covers_record(record_id)
-            for one in self._in_all_namespaces().by_record.get(record_id, ())
-        )
+    def _covers_record(self, namespace: str, record_id: str) -> bool:
+        stones = self.lookup(namespace).by_record.get(record_id, ())
+        return any(one.covers_record(record_id) for one in stones)
 
-    def _in_namespace(self, namespace: str) -> tuple[Tombstone, ...]:
+    def lookup(self, namespace: str) -> "_TombstoneLookup":
+        """All tombstones, those of this namespace among them; without any, nothing is hidden."""
         with self._lock:
-            known, epoch = self._by_namespace.get(namespace), self.epoch
-        if known is None:
-            known = active_tombstones(details_of(self._store.log, namespace, "tombstone"))
+            known, epoch = self._known, self.epoch
+        if known is None or namespace not in known.by_namespace:
+            others = () if known else self._store.projects.namespaces()
+            read = {
+                one: active_tombstones(details_of(self._store.log, one, "tombstone"))
+                for one in dict.fromkeys((*others, namespace))
+            }
+            known = _TombstoneLookup({**known.by_namespace, **read} if known else read)
             with self._lock:
                 if epoch == self.epoch:  # else a newer tombstone may be missing
-                    known = self._by_namespace.setdefault(namespace, known)
-        return known
-
-    def _in_all_namespaces(self) -> "_TombstoneLookup":
-        with self._lock:
-            known, epoch = self._lookup, self.epoch
-        if known is None:
-            known = _TombstoneLookup(
-                one
-                for namespace in self._store.projects.namespaces()
-                for one in self._in_namespace(namespace)
-            )
-            with self._lock:
-                if epoch == self.epoch:
-                    self._lookup = known
+                    self._known = known
         return known
 
 
 class _TombstoneLookup:
-    """All tombstones by event, session and record."""
+    """All tombstones by namespace, event, session and record."""
 
-    def __init__(self, stones: Iterable[Tombstone]) -> None:
+    def __init__(self, by_namespace: Mapping[str, tuple[Tombstone, ...]]) -> None:
+        self.by_namespace = by_namespace
         self.by_event: dict[str, list[Tombstone]] = {}
         self.by_session: dict[str, list[Tombstone]] = {}
         self.by_record: dict[str, list[Tombstone]] = {}
-        for stone in stones:
+        for stone in (one for some in by_namespace.values() for one in some):
             self.by_record.setdefault(stone.record, []).append(stone)
             for session in stone.sessions:
                 self.by_session.setdefault(session, []).append(stone)

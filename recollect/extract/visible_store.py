@@ -121,7 +121,7 @@ class _Graph(_View):
 
     def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
         found: list[Relationship] = self._whole.relationships(namespace, entity_id)
-        if not found or not self._stones.any(namespace):
+        if not found or not self._stones.lookup(namespace).by_record:
             return found
         names = {one.entity_id: one.name for one in self._whole.all(namespace, Entity)}
         return [one for one in found if not self._stones.covers_relationship(one, names)]
@@ -150,7 +150,7 @@ class _Graph(_View):
         return [one for one in things if self._stones.is_visible(one)]
 
     def _visible_entities(self, namespace: str, entities: Sequence[Entity]) -> list[Entity]:
-        if not entities or not self._stones.any(namespace):
+        if not entities or not self._stones.lookup(namespace).by_record:
             return list(entities)
         bare = self._hidden_entities(namespace)
         return [

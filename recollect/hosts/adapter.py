@@ -53,16 +53,17 @@ DOUBLE_FIRING_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Reading:
-    """A payload that was read: its object, its session, the host's id of the turn, its
-    directory."""
+    """A payload that was read: its object, the host's id of the turn, and the capture that it
+    becomes, which has no drafts yet."""
 
     payload: Payload
-    event: str
     data: Data
-    session_id: str | None
     turn: str
-    cwd: str
-    damaged: bool
+    empty: Capture
+
+    def nothing(self, note: str) -> Capture:
+        """The capture of a payload of which nothing is stored, with the reason."""
+        return replace(self.empty, note=note)
 
 
 def event_key(event: str) -> str:
@@ -110,24 +111,24 @@ class Adapter:
         return False
 
     def interpret(self, payload: Payload, data: Data | None, repaired: bool) -> Capture:
+        readable, data = data is not None, data or {}
         damaged = repaired or payload.truncated
-        event = payload.event or word(data or {}, "hook_event_name", "hookName", "hookEventName")
-        reading = Reading(
-            payload=payload,
-            event=event,
-            data=data or {},
-            session_id=self.session_id(payload, data or {}),
-            turn=word(data or {}, *_TURN_FIELDS),
-            cwd=self.cwd(payload, data or {}),
-            damaged=damaged or (data is None and bool(payload.stdin.strip())),
+        empty = Capture(
+            host=self.name,
+            event=payload.event or word(data, "hook_event_name", "hookName", "hookEventName"),
+            session_id=self.session_id(payload, data),
+            cwd=self.cwd(payload, data),
+            happened_at=moment(data.get("timestamp") or data.get("time")),
+            damaged=damaged or (not readable and bool(payload.stdin.strip())),
         )
+        reading = Reading(payload, data, word(data, *_TURN_FIELDS), empty)
         if payload.env.get(GUARD):
-            return self.nothing(reading, "own call")
-        if data is None and reading.damaged:
-            return self.nothing(reading, NOT_READABLE)
-        route = self.routes.get(event_key(event))
+            return reading.nothing("own call")
+        if not readable and empty.damaged:
+            return reading.nothing(NOT_READABLE)
+        route = self.routes.get(event_key(empty.event))
         if route is None:
-            return self.nothing(reading, "event not used")
+            return reading.nothing("event not used")
         read: Callable[[Reading], Capture] = getattr(self, route)
         return read(reading)
 
@@ -191,17 +192,6 @@ class Adapter:
 
     # --- captures --------------------------------------------------------------------------------
 
-    def nothing(self, reading: Reading, note: str) -> Capture:
-        return Capture(
-            host=self.name,
-            event=reading.event,
-            session_id=reading.session_id,
-            cwd=reading.cwd,
-            note=note,
-            happened_at=moment(pick(reading.data, "timestamp", "time")),
-            damaged=reading.damaged,
-        )
-
     def signalled(
         self,
         reading: Reading,
@@ -222,7 +212,7 @@ class Adapter:
             dedupe_seconds=None if once else DOUBLE_FIRING_SECONDS,
         )
         return replace(
-            self.nothing(reading, ""),
+            reading.empty,
             drafts=(draft,),
             signal=signal,
             reason=reason,
@@ -233,10 +223,10 @@ class Adapter:
     def prompted(self, reading: Reading, text: Any, turn: str = "") -> Capture:
         draft = prompt_draft(text, turn)
         if draft is None:
-            return self.nothing(reading, "empty prompt")
+            return reading.nothing("empty prompt")
         assert isinstance(draft.body, TextBody)
         return replace(
-            self.nothing(reading, ""),
+            reading.empty,
             drafts=(draft,),
             wants="prompt" if self.injects_prompt else None,
             query=draft.body.content,
@@ -255,12 +245,12 @@ class Adapter:
     ) -> Capture:
         why_not = tools.ignored(name, server)
         if why_not:
-            return self.nothing(reading, why_not)
+            return reading.nothing(why_not)
         draft = tool_draft(name, arguments, output, call=call, failed=failed)
         runs = draft.tool is not None and draft.tool.tool_class == "command"
-        injects = event_key(reading.event) in self._injecting
+        injects = event_key(reading.empty.event) in self._injecting
         return replace(
-            self.nothing(reading, ""),
+            reading.empty,
             drafts=(draft,),
             wants="tool" if runs and injects else None,
         )
@@ -268,9 +258,7 @@ class Adapter:
     def stopped(
         self, reading: Reading, answer: Any, *, prompt: Any = "", turn: str = "", reason: str = ""
     ) -> Capture:
-        found = replace(
-            self.nothing(reading, ""), signal="stop", reason=plain_text(reason)[:200] or "stop"
-        )
+        found = replace(reading.empty, signal="stop", reason=plain_text(reason)[:200] or "stop")
         draft = answer_draft(answer, prompt=prompt, turn=turn)
         if draft:
             return replace(found, drafts=(draft,))

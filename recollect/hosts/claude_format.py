@@ -30,11 +30,11 @@ class ClaudeFormat(Adapter):
         """The summary that replaced the conversation: a note, for the turns are stored already."""
         summary = said(reading.data.get("compact_summary"))
         if not summary:
-            return self.nothing(reading, "no summary")
+            return reading.nothing("no summary")
         trigger = word(reading.data, "trigger")[:200]
         data = fit({"signal": "compacted", "reason": trigger, "summary": summary})
         draft = EventDraft(kind="note", body=JsonBody(data=data), author="assistant")
-        return replace(self.nothing(reading, ""), drafts=(draft,))
+        return replace(reading.empty, drafts=(draft,))
 
     def on_subagent(self, reading: Reading) -> Capture:
         """A subagent's answer is the result of a delegation, not an answer to the user.
@@ -45,10 +45,10 @@ class ClaudeFormat(Adapter):
         data = reading.data
         kind, agent = word(data, "agent_type"), word(data, "agent_id")
         if not kind:
-            return self.nothing(reading, "internal agent")
+            return reading.nothing("internal agent")
         answer = said(data.get("last_assistant_message"))
         draft = tool_draft("Agent", {"agent": kind, "id": agent}, answer, call=f"agent {agent}")
-        return replace(self.nothing(reading, ""), drafts=(draft,))
+        return replace(reading.empty, drafts=(draft,))
 
 
 def is_tool_result(content: Any) -> bool:

@@ -45,12 +45,6 @@ def guests(name: str) -> tuple[Adapter, ...]:
     return tuple(sorted(found, key=lambda one: (one.sent_by == "shape", one.name)))
 
 
-def answer(captured: Capture, context: str = "", message: str = "") -> bytes:
-    """What the hook prints. Ask for the empty context too: some hosts wait for an answer. The
-    message is shown to the user where the host can show one."""
-    return adapter(captured.host).answer(captured.event, context, message)
-
-
 def prompted_from_file(captured: Capture, file: bytes) -> Capture:
     """What a payload means, with the prompt of its turn from a file of the host's. The prompt comes
     with every event of the turn, under one key: it is stored once."""

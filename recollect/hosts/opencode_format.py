@@ -47,8 +47,8 @@ class OpenCodeFormat(Adapter):
 
     def on_start(self, reading: Reading) -> Capture:
         if _info(reading.data).get("parentID"):
-            return self.nothing(reading, "session of a subagent")
-        resumed = event_key(reading.event) == "sessionresumed"
+            return reading.nothing("session of a subagent")
+        resumed = event_key(reading.empty.event) == "sessionresumed"
         return self.signalled(
             reading, "session-start", "resume" if resumed else "startup", wants="session-start"
         )

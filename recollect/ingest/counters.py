@@ -5,6 +5,7 @@ In: names of what happened. Out: totals, how long recalls took, and the errors o
 
 import threading
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -38,6 +39,12 @@ class Counters:
         with self._lock:
             self._totals[name] = self._totals.get(name, 0) + amount
 
+    def removed(self, scrubbed: Mapping[str, int]) -> None:
+        """Count what was scrubbed out of a text, by kind."""
+        for kind, number in scrubbed.items():
+            private = kind == privacy.PRIVATE
+            self.count("private spans removed" if private else f"secrets removed: {kind}", number)
+
     def recalled(self, seconds: float) -> None:
         """Count a recall that took so long."""
         with self._lock:
@@ -51,7 +58,7 @@ class Counters:
     def error(self, what: str) -> None:
         """Record an error that a person may want to see. `what` should hold no user's text; it is
         scrubbed because an error may quote some."""
-        told = privacy.scrub(what[:_ERROR_CHARS]).text
+        told = privacy.scrub(what[:_ERROR_CHARS])
         with self._lock:
             self._errors.append((self._clock.now(), told))
 

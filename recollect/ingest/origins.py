@@ -56,18 +56,34 @@ class SessionSignals:
 
 
 class SessionContinuity:
+    """The session of each event, and how many events of it came in this minute."""
+
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._lock = threading.Lock()
         self._last: dict[tuple[str, str], tuple[str, datetime]] = {}
+        self._minute = 0
+        self._counts: dict[str, int] = {}
+        self.most_per_minute = RUNAWAY_PER_MINUTE
 
-    def session(self, host: str, namespace: str, given: str | None, *, begins: bool) -> str:
+    def session(
+        self, host: str, namespace: str, given: str | None, *, begins: bool, live: bool
+    ) -> tuple[str, bool]:
+        """The session of an event, and whether its host runs in a loop: too many of its events
+        came in this minute. Events that are not `live` came at their own pace, however fast they
+        are read now."""
         now = self._clock.now()
         with self._lock:
             chosen = given or self._continued(host, namespace, now, begins)
             self._last[host, namespace] = (chosen, now)
-        return chosen
+            if not live:
+                return chosen, False
+            minute = self._clock.mono_ns() // 60_000_000_000
+            if minute != self._minute:
+                self._minute, self._counts = minute, {}
+            self._counts[chosen] = self._counts.get(chosen, 0) + 1
+            return chosen, self._counts[chosen] > self.most_per_minute
 
     def ended(self, host: str, namespace: str) -> None:
         with self._lock:
@@ -124,59 +140,22 @@ class SeenCache(Generic[T]):
         return len(self._seen)
 
 
-class SessionRate:
-    """Counts the events of a session per minute, to stop a host that runs in a loop."""
-
-    def __init__(self, clock: Clock, limit: int = RUNAWAY_PER_MINUTE) -> None:
-        self._clock = clock
-        self._limit = limit
-        self._minute = 0
-        self._counts: dict[str, int] = {}
-
-    def allows(self, session_id: str) -> bool:
-        minute = self._clock.mono_ns() // 60_000_000_000
-        if minute != self._minute:
-            self._minute, self._counts = minute, {}
-        self._counts[session_id] = self._counts.get(session_id, 0) + 1
-        return self._counts[session_id] <= self._limit
-
-
 PATIENCE_S = 0.2
 THREADS = 8
 _KNOWN = 1024
 
 
-class DiskLookup:
-    def __init__(
-        self, look: Callable[[str], ProjectPlace] = projects.locate, patience_s: float = PATIENCE_S
-    ) -> None:
-        self._look = look
-        self._patience_s = patience_s
-        self._disk = BoundedThreads(THREADS, "recollect-places", hung_s=patience_s)
-        self._lock = threading.Lock()
-        self._last_places: OrderedDict[str, ProjectPlace] = OrderedDict()
+class FileEnds:
+    """Reads files that hosts name, with patience for a disk that hangs."""
 
-    def locate(self, directory: str) -> ProjectPlace:
-        """The project of a directory, as far as it is known in time."""
-        try:
-            place = self._disk.run(self._patience_s, self._look, directory, about=directory)
-        except Late:
-            with self._lock:
-                known = self._last_places.get(directory)
-            # The branch may have changed since: of that nothing is known.
-            return replace(known, branch="") if known else projects.unseen(directory)
-        with self._lock:
-            self._last_places[directory] = place
-            self._last_places.move_to_end(directory)
-            while len(self._last_places) > _KNOWN:
-                self._last_places.popitem(last=False)
-        return place
+    def __init__(self) -> None:
+        self._disk = BoundedThreads(THREADS, "recollect-places", hung_s=PATIENCE_S)
 
     def end_of(self, path: str, most: int) -> bytes | None:
         """The last bytes of a transcript: empty when it is not there yet, None when it never will
         be, because its folder is missing or it is not a file."""
         try:
-            return self._disk.run(self._patience_s, _end, path, most, about=path)
+            return self._disk.run(PATIENCE_S, _end, path, most, about=path)
         except Late:
             return b""
 
@@ -194,10 +173,20 @@ UNKNOWN = "unknown"  # no project has this id
 
 
 class Namespaces:
-    def __init__(self, store: Store, actor: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        actor: str,
+        look: Callable[[str], ProjectPlace] = projects.locate,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         self._store = store
         self._actor = actor
-        self._disk = DiskLookup()
+        self._look = look
+        self._patience_s = patience_s
+        self._disk = BoundedThreads(THREADS, "recollect-places", hung_s=patience_s)
+        self._lock = threading.Lock()
+        self._last_places: OrderedDict[str, ProjectPlace] = OrderedDict()
 
     def of(self, directory: str | None) -> str:
         return self.locate(directory or "")[0]
@@ -205,27 +194,40 @@ class Namespaces:
     def locate(self, directory: str) -> tuple[str, ProjectPlace, str | None]:
         """The namespace of a directory, where its project is, and the path as it may be stored. A
         directory that was not known is a project from now on."""
-        place, shown = self._place(directory)
+        place, shown = self.place(directory)
         return projects.namespace(self._actor, self._store.projects.resolve(place)), place, shown
 
     def asked_for(self, directory: str) -> str:
         """The namespace of a directory that somebody asks about: a question makes no project. One
         that is not known has a namespace in which nothing is stored."""
-        found = self._store.projects.find(self._place(directory)[0])
+        found = self._store.projects.find(self.place(directory)[0])
         return projects.namespace(self._actor, UNKNOWN if found is None else found)
 
     def branch_in(self, directory: str) -> str:
         """The branch that is checked out in a directory; empty: none, or unknown."""
-        return self._place(directory)[0].branch
+        return self.place(directory)[0].branch
 
-    def _place(self, directory: str) -> tuple[ProjectPlace, str | None]:
-        """A path that holds something private is stored without it and belongs to the global
-        project."""
-        place, shown = ProjectPlace(), None
-        if os.path.isabs(directory):
-            shown = privacy.scrub(directory).text[:2048].replace("\0", "") or None
-            if shown == directory and "[REDACTED" not in directory:
-                place = self._disk.locate(directory)
+    def place(self, directory: str) -> tuple[ProjectPlace, str | None]:
+        """Where the project of a directory is, as far as it is known in time, and the path as it
+        may be stored. One that holds something private is stored without it and belongs to the
+        global project."""
+        if not os.path.isabs(directory):
+            return ProjectPlace(), None
+        shown = privacy.scrub(directory)[:2048].replace("\0", "") or None
+        if shown != directory or "[REDACTED" in directory:
+            return ProjectPlace(), shown
+        try:
+            place = self._disk.run(self._patience_s, self._look, directory, about=directory)
+        except Late:
+            with self._lock:
+                known = self._last_places.get(directory)
+            # The branch may have changed since: of that nothing is known.
+            return replace(known, branch="") if known else projects.unseen(directory), shown
+        with self._lock:
+            self._last_places[directory] = place
+            self._last_places.move_to_end(directory)
+            while len(self._last_places) > _KNOWN:
+                self._last_places.popitem(last=False)
         return place, shown
 
 

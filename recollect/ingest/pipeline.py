@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -39,11 +38,10 @@ from recollect.ingest.messages import (
     nothing_to_say,
 )
 from recollect.ingest.origins import (
-    DiskLookup,
+    FileEnds,
     Namespaces,
     SeenCache,
     SessionContinuity,
-    SessionRate,
     SessionSignals,
 )
 from recollect.store.interface import Outcome, Store
@@ -106,8 +104,7 @@ class Pipeline:
         self._continuity = SessionContinuity(store, clock)
         self._keys: SeenCache[_EventKey] = SeenCache()
         self._signals = SessionSignals()
-        self._rate = SessionRate(clock)
-        self._disk = DiskLookup()
+        self._files = FileEnds()
         self._namespaces = namespaces or Namespaces(store, actor)
         self.recall = recall
         # Removes from an agent's text what Recollect itself put into the session.
@@ -195,9 +192,9 @@ class Pipeline:
         if frame.flags or captured.damaged:
             self._report_damage(frame, captured)
         if captured.prompt_file is not None:
-            file = self._disk.end_of(os.path.expanduser(captured.prompt_file), _PROMPT_FILE)
+            file = self._files.end_of(os.path.expanduser(captured.prompt_file), _PROMPT_FILE)
             captured = hooks.prompted_from_file(captured, file or b"")
-        named = privacy.scrub(captured.session_id or "").text[:256] or None
+        named = privacy.scrub(captured.session_id or "")[:256] or None
         # A clock beyond all valid dates says nothing.
         sent = from_micros(frame.wall_ns // 1000 if frame.wall_ns < _LAST_NS else 0)
         happened = captured.happened_at or sent
@@ -206,14 +203,17 @@ class Pipeline:
             if refusal is not None:
                 self._counters.count(f"kept out: {refusal.reason}")
                 shown = refusal.message if captured.wants else ""
-                return Reply(frames.STORED, hooks.answer(captured, shown) if live else b"")
+                answering = hooks.adapter(captured.host)
+                told = answering.answer(captured.event, shown) if live else b""
+                return Reply(frames.STORED, told)
             if any(draft.kind == "tool_use" for draft in captured.drafts):
                 captured = self.keep_out.without_kept_out(captured)
         namespace, place, path = self._namespaces.locate(captured.cwd)
         begins = captured.signal == "session-start"
-        session_id = self._continuity.session(captured.host, namespace, named, begins=begins)
-        # Spooled frames were sent at their own pace, however fast they are read now.
-        if live and not self._rate.allows(session_id):
+        session_id, in_a_loop = self._continuity.session(
+            captured.host, namespace, named, begins=begins, live=live
+        )
+        if in_a_loop:
             self._counters.count("refused: runaway")
             self._counters.error(f"a session of {captured.host} sends events in a loop")
             return Reply(frames.REFUSED)
@@ -247,7 +247,7 @@ class Pipeline:
             surface=taken.captured.host[:64],
             version=__version__,
             project_path=taken.path,
-            branch=privacy.scrub(taken.place.branch).text[: projects.BRANCH_CHARS],
+            branch=privacy.scrub(taken.place.branch)[: projects.BRANCH_CHARS],
             root=taken.place.top if taken.path else "",
         )
         return [
@@ -330,7 +330,7 @@ class Pipeline:
         turn."""
         deadline = time.monotonic() + _TRANSCRIPT_WAIT_S
         while captured.transcript is not None:
-            tail = self._disk.end_of(captured.transcript, _TRANSCRIPT_TAIL)
+            tail = self._files.end_of(captured.transcript, _TRANSCRIPT_TAIL)
             if tail is None:
                 return replace(captured, transcript=None)  # it will never come
             captured = hooks.answered_from_transcript(captured, tail, began, ended)
@@ -379,7 +379,7 @@ class Pipeline:
                 text = command if isinstance(command, str) else ""
             question = RecallQuestion(
                 trigger=captured.wants,
-                text=text or privacy.scrub(captured.query).text,
+                text=text or privacy.scrub(captured.query),
                 namespaces=(taken.namespace, projects.namespace(self._actor)),
                 session_id=taken.session_id,
                 event_id=fresh[0].event.event_id if fresh else None,
@@ -395,7 +395,8 @@ class Pipeline:
             notes = "1 note" if count == 1 else f"{count} notes"
             what = notes if count else " and ".join(recalled.besides) or "a hint"
             message = f"Recollect: {what} (recollect why)"
-        return hooks.answer(captured, recalled.context, message)
+        answering = hooks.adapter(captured.host)
+        return answering.answer(captured.event, recalled.context, message)
 
     # --- the API ---
 
@@ -471,7 +472,10 @@ class Pipeline:
                 body = values.MessageBody(turns=tuple(said))
             case values.TextBody(content=content) if kind != "prompt":
                 body = values.TextBody(content=self.own_text(session_id, content))
-        clean = self._clean_tree(msgspec.to_builtins(body))
+        removed: dict[str, int] = {}
+        clean = privacy.scrub_tree(msgspec.to_builtins(body), removed)
+        if removed:
+            self._counters.removed(removed)
         cleaned: values.Body = msgspec.convert(clean, type=values.Body)
         return cleaned
 
@@ -481,16 +485,10 @@ class Pipeline:
         tree = msgspec.to_builtins(event, builtin_types=(datetime,))
         del tree["body"]  # else what is removed from it would be counted twice
         kept = {"event_id": event.event_id, "namespace": event.namespace}
-        clean = self._clean_tree(tree) | kept | {"body": msgspec.to_builtins(body)}
+        removed: dict[str, int] = {}
+        clean = privacy.scrub_tree(tree, removed) | kept | {"body": msgspec.to_builtins(body)}
+        self._counters.removed(removed)
         return msgspec.structs.replace(values.convert(Event, clean), body=body)
-
-    def _clean_tree(self, tree: Any) -> Any:
-        scrubbed = privacy.scrub_tree(tree)
-        if scrubbed.private:
-            self._counters.count("private spans removed", scrubbed.private)
-        for kind, number in scrubbed.secrets.items():
-            self._counters.count(f"secrets removed: {kind}", number)
-        return scrubbed.value
 
 
 def _check_size(event: Event) -> None:
@@ -506,8 +504,8 @@ def _payload(frame: Frame) -> Payload:
     host, event = (*map(text, frame.argv[:2]), "", "")[:2]
     env = dict(text(item).partition("=")[::2] for item in frame.env)
     return Payload(
-        host=privacy.scrub(host).text,
-        event=privacy.scrub(event).text,
+        host=privacy.scrub(host),
+        event=privacy.scrub(event),
         args=tuple(map(text, frame.argv[2:])),
         cwd=text(frame.cwd),
         env=env,

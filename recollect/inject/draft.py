@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from recollect.core.clock import Clock
 from recollect.core.kinds import KINDS, TYPES
@@ -84,27 +84,11 @@ class BriefLine:
     keys: tuple[str, ...] = ()  # what it tells, where that is more than its id
 
     @property
-    def told_as(self) -> tuple[str, ...]:
-        """What a session that was told this need not be told again: a turn, its note and its
-        summary are one memory. A belief is a part of its turn: what was done there is still
-        news."""
-        events, statement, is_turn = self._identity
-        if statement and not is_turn:
-            return (self.id, *self.keys, *statement)
-        return (self.id, *self.keys, *events)
-
-    @property
-    def same_as(self) -> tuple[str, ...]:
-        """If a session was told one of these, it was told this. Two beliefs of one turn differ."""
-        events, statement, is_turn = self._identity
-        return (self.id, *(() if statement and not is_turn else events), *statement)
-
-    @property
-    def _identity(self) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        """The events of the turn that it was made of (a summary is made of many turns), its words,
-        and whether it is the turn itself. Words identify a rule, which is told once: it is kept as
-        a belief, as a preference and as the turn that said nothing else. As a digest, for receipts
-        keep what was told, and must not keep what is forgotten."""
+    def identity(self) -> "LineIdentity":
+        """By the events of the turn that it was made of (a summary is made of many turns), or by
+        its words. Words identify a rule, which is told once: it is kept as a belief, as a
+        preference and as the turn that said nothing else. As a digest, for receipts keep what was
+        told, and must not keep what is forgotten."""
         record, said, is_turn = self.record, "", False
         events: tuple[str, ...] = ()
         if isinstance(self.thing, Preference):
@@ -114,7 +98,20 @@ class BriefLine:
             said = record.title if record.traits.is_belief or is_turn else ""
             events = () if record.traits.is_summary else record.source_event_ids
         digest = hashlib.blake2b(plain(said).encode("utf-8", "replace"), digest_size=8)
-        return events, ((f"says {digest.hexdigest()}",) if said else ()), is_turn
+        words = (f"says {digest.hexdigest()}",) if said else ()
+        # A belief is a part of its turn: what was done there is still news. Two beliefs of one
+        # turn differ.
+        if said and not is_turn:
+            return LineIdentity((self.id, *self.keys, *words), (self.id, *words))
+        return LineIdentity((self.id, *self.keys, *events), (self.id, *events, *words))
+
+
+class LineIdentity(NamedTuple):
+    """What a session that was told a line need not be told again (a turn, its note and its summary
+    are one memory), and what the line is: who was told one of these was told it."""
+
+    told_as: tuple[str, ...]
+    same_as: tuple[str, ...]
 
 
 def memory_line(record: Record, score: float, parts: dict[str, float] | None = None) -> BriefLine:

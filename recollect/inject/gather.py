@@ -5,7 +5,7 @@ prompt: whether a prompt is worth an answer is decided by what was found, not by
 """
 
 import heapq
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -117,19 +117,23 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         one = results[record.record_id]
         if one.id not in have:
             draft.lines.append(memory_line(record, one.score, one.parts))
-    _mark_names(sources, draft)
+    # Without the default model nothing tells a name from a word.
+    known: Container[str] | None = getattr(sources.engine.embedder, "words", None)
+    if known is not None:
+        _mark_names(draft, known)
     _add_successors(sources, draft)
     _add_corrections(sources, draft)
 
 
-def _mark_names(sources: Sources, draft: Draft) -> None:
-    """Mark memories that hold a name of the prompt, if few do: then it is known which is meant."""
-    knows, common = sources.engine.knows, form_words()
+def _mark_names(draft: Draft, known: Container[str]) -> None:
+    """Mark memories that hold a name of the prompt, which is no word that the model has whole, if
+    few do: then it is known which is meant."""
+    common = form_words()
     names = {
         stem(word)
         for word in words_in(draft.question.text[:NAMES_CHARS])
         if len(word) >= NOTES.name_chars and word.isalpha() and word not in common
-        if not any(map(knows, (word, stem(word), stem(word) + "e")))
+        if not any(form in known for form in (word, stem(word), stem(word) + "e"))
     }
     made = [
         (line, text_of(line.record).lower())

@@ -56,7 +56,7 @@ class Judge:
                 self._made(line, draft)
             else:
                 self._memory(line, line.record, draft)
-            if told and not (repeat or line.why_not or told.isdisjoint(line.same_as)):
+            if told and not (repeat or line.why_not or told.isdisjoint(line.identity.same_as)):
                 line.why_not = TOLD
         if any(isinstance(line.thing, Preference) for line in draft.lines):
             _tell_rules_once(draft)
@@ -73,13 +73,17 @@ class Judge:
 
     def _memory(self, line: BriefLine, record: Record, draft: Draft) -> None:
         now = self._clock.now()
-        verdict = self._feedback.of(record.namespace).get(record.record_id, "none")
+        verdicts = self._feedback.of(record.namespace)
+        verdict = verdicts.given.get(record.record_id, "none")
         line.score *= FACTORS.get(verdict, 1.0)
         visible = self._feedback.tombstones.visible_record(record)
         if verdict == "never":
             line.why_not = "you said: never again"
             return
-        if self._feedback.doubts(record):
+        # A belief, or the summary of a session, says more than the turn that was rated wrong.
+        of_turn = not (record.traits.is_belief or record.traits.is_summary)
+        events = record.source_event_ids if of_turn else ()
+        if record.record_id in verdicts.wrong or not verdicts.wrong_events.isdisjoint(events):
             line.why_not = WRONG
             return
         if visible is None:
@@ -199,11 +203,13 @@ def _tell_rules_once(draft: Draft) -> None:
 
 
 @dataclass(frozen=True)
-class Doubts:
-    """Memories that were rated wrong and are still as they were, and the events of their turns."""
+class Verdicts:
+    """The newest verdict on each memory of a namespace; the memories that were rated wrong and are
+    still as they were, and the events of their turns."""
 
-    records: frozenset[str]
-    events: frozenset[str]
+    given: dict[str, Verdict]
+    wrong: frozenset[str]
+    wrong_events: frozenset[str]
 
 
 class Feedback:
@@ -213,8 +219,7 @@ class Feedback:
     def __init__(self, store: Store, tombstones: Tombstones | None = None) -> None:
         self._store = store
         self.tombstones = tombstones or Tombstones(store)
-        self._known: dict[str, dict[str, Verdict]] = {}
-        self._doubts: dict[str, Doubts] = {}
+        self._known: dict[str, Verdicts] = {}
 
     def give(self, namespace: str, record_id: str, verdict: Verdict, actor: str) -> Operation:
         """Note a verdict on a memory; the newest one counts. NotFound for an unknown memory.
@@ -222,7 +227,7 @@ class Feedback:
         found = self._store.records.get(namespace, [record_id])
         if not found:
             raise NotFound(f"there is no memory {record_id}")
-        before = self.of(namespace).get(record_id)
+        before = self.of(namespace).given.get(record_id)
         if verdict == "never":
             self.tombstones.refuse(found[0], actor)
         elif before == "never":
@@ -239,59 +244,36 @@ class Feedback:
         self.forget_known()
         return operation
 
-    def of(self, namespace: str) -> dict[str, Verdict]:
-        """The verdicts that hold in a namespace, by memory."""
+    def of(self, namespace: str) -> Verdicts:
+        """The verdicts that hold in a namespace."""
         kept = self._known  # if it is forgotten meanwhile, this answer goes with it
         verdicts = kept.get(namespace)
         if verdicts is None:
             verdicts = kept.setdefault(namespace, self._read(namespace))
         return verdicts
 
-    def doubts(self, record: Record) -> bool:
-        """Whether a memory was rated wrong and was not mended since, or is a note or turn made from
-        the same events as one that was. A belief, or the summary of a session, says more than one
-        turn did."""
-        kept = self._doubts
-        found = kept.get(record.namespace)
-        if found is None:
-            found = kept.setdefault(record.namespace, self._read_doubts(record.namespace))
-        if record.record_id in found.records:
-            return True
-        of_a_turn = not (record.traits.is_belief or record.traits.is_summary)
-        return of_a_turn and not found.events.isdisjoint(record.source_event_ids)
-
     def forget_known(self) -> None:
         """Verdicts were given, or a memory edited, here or by another daemon: all is read anew."""
-        self._known, self._doubts = {}, {}
+        self._known = {}
 
-    def _read(self, namespace: str) -> dict[str, Verdict]:
-        return {name: detail["verdict"] for name, detail in self._details(namespace).items()}
-
-    def _read_doubts(self, namespace: str) -> Doubts:
-        details = self._details(namespace)
-        wrong = [name for name, detail in details.items() if detail["verdict"] == "wrong"]
-        still = [
-            one
-            for one in self._store.records.get(namespace, wrong)
-            if details[one.record_id].get("text", _digest(one)) == _digest(one)
-        ]
-        return Doubts(
-            records=frozenset(one.record_id for one in still),
-            events=frozenset(
-                event
-                for one in still
-                if not (one.traits.is_belief or one.traits.is_summary)
-                for event in one.source_event_ids
-            ),
-        )
-
-    def _details(self, namespace: str) -> dict[str, dict[str, Any]]:
-        """The newest verdict on each memory."""
-        return {
+    def _read(self, namespace: str) -> Verdicts:
+        newest: dict[str, dict[str, Any]] = {
             detail["record_id"]: detail
             for detail in details_of(self._store.log, namespace, "feedback")
             if isinstance(detail, dict)  # erasing a memory takes what was said of it along
         }
+        wrong = [name for name, detail in newest.items() if detail["verdict"] == "wrong"]
+        still = [
+            one
+            for one in (self._store.records.get(namespace, wrong) if wrong else ())
+            if newest[one.record_id].get("text", _digest(one)) == _digest(one)
+        ]
+        turns = [one for one in still if not (one.traits.is_belief or one.traits.is_summary)]
+        return Verdicts(
+            given={name: detail["verdict"] for name, detail in newest.items()},
+            wrong=frozenset(one.record_id for one in still),
+            wrong_events=frozenset(event for one in turns for event in one.source_event_ids),
+        )
 
 
 def _digest(record: Record) -> str:

@@ -124,7 +124,7 @@ class Recall:
             self._counters.count("recall: hinted")
         if text:
             told = self._told.in_session(question.namespaces[0], question.session_id)
-            told.update(key for line in draft.kept for key in line.told_as)
+            told.update(key for line in draft.kept for key in line.identity.told_as)
             self.own_text.injected(question.session_id, text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
         besides = (_BESIDES[one.section] for one in draft.kept if one.record is None)

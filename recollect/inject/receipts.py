@@ -117,7 +117,7 @@ def make_receipt(
             "text": text[:TEXT_KEPT],
             "candidates": [_memory(line, chosen) for line in memories[:MOST_LINES]],
             "known": [_other(line, told=bool(text)) for line in others[:MOST_LINES]],
-            "told": list(dict.fromkeys(key for line in draft.kept for key in line.told_as))
+            "told": list(dict.fromkeys(key for line in draft.kept for key in line.identity.told_as))
             if text
             else [],
             "stages_us": draft.stages,

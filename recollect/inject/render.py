@@ -78,18 +78,19 @@ def forms(line: BriefLine, *, as_sections: bool, quoted: bool = False) -> tuple[
         return (_thing_in_section(thing) if as_sections else _thing(thing),)
     if line.section == "profile":
         return (shortened(one_line(record.title), RULE_CHARS).rstrip(". "),)
+    changed = _freshness(record, line.stale) if record.freshness in _STALE else ""
     if as_sections:
-        return _record_in_section(record, line.stale)
+        return _record_in_section(record, changed)
     if line.section == "rules":
         rule = shortened(one_line(record.title), RULE_CHARS).rstrip(". ")
         return (f"{rule} [{short_id(record.record_id)}]",)
-    return _record(record, line.stale, quoted=quoted)
+    return _record(record, changed, quoted=quoted)
 
 
-def _record(record: Record, stale: str, *, quoted: bool) -> tuple[str, ...]:
+def _record(record: Record, changed: str, *, quoted: bool) -> tuple[str, ...]:
     day = record.valid_from.strftime("%Y-%m-%d")
     title = one_line(record.title)
-    end = _freshness(record, stale) + f" [{short_id(record.record_id)}]"
+    end = f"{changed} [{short_id(record.record_id)}]"
     if record.traits.is_turn:
         answer = shortened(one_line(record.summary), QUOTE_CHARS)
         # A turn without a prompt has the words of the answer as its title.
@@ -122,14 +123,14 @@ def _names(record: Record) -> str:
     return f" ({', '.join(new[: NOTES.title_names])})" if new else ""
 
 
-def _record_in_section(record: Record, stale: str) -> tuple[str, str]:
+def _record_in_section(record: Record, changed: str) -> tuple[str, str]:
     day = record.valid_from.strftime("%Y-%m-%d")
-    short = f"- [{day}] {one_line(record.title)}{_freshness(record, stale)}"
+    short = f"- [{day}] {one_line(record.title)}{changed}"
     said = shortened(one_line(record.summary), SUMMARY_CHARS)
     long = f"- [{day}] {one_line(record.title)}"
     if said and said != one_line(record.title):
         long += f": {said}"
-    long += _freshness(record, stale)
+    long += changed
     for fact in record.facts[:FACTS]:
         long += f"\n  - {one_line(fact)}"
     return long, short
@@ -236,12 +237,13 @@ def shortened(text: str, most: int) -> str:
     return head[: most - 1].rsplit(" ", 1)[0] + "…"
 
 
+_STALE = {"drifted": "changed since", "orphaned": "is gone"}
+
+
 def _freshness(record: Record, stale: str) -> str:
+    """Which file of a memory changed since or is gone, if that is known."""
     path = stale or next(iter(record.files), "")
-    if record.freshness not in ("drifted", "orphaned") or not path:
-        return ""
-    what = "changed since" if record.freshness == "drifted" else "is gone"
-    return f" ({record.freshness}: {one_line(path)} {what})"
+    return f" ({record.freshness}: {one_line(path)} {_STALE[record.freshness]})" if path else ""
 
 
 T = TypeVar("T")

@@ -181,10 +181,9 @@ def _choose_memories(draft: Draft) -> None:
             if record.traits.is_summary:
                 line.why_not = "a summary, told at a session's start or when the past is asked for"
         memories = [pair for pair in memories if not pair[0].why_not]
-    in_full = {record.session_id for _, record in memories if record.is_whole_turn}
-    for line, record in memories:
-        if not record.traits.is_turn:
-            continue
+    turns = [(line, record) for line, record in memories if record.traits.is_turn]
+    in_full = {record.session_id for _, record in turns if record.is_whole_turn}
+    for line, record in turns:
         if record.is_short_turn and record.session_id in in_full:
             line.why_not = "its session is here in full"
             continue

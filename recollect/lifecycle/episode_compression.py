@@ -179,7 +179,7 @@ def _model_summary(
     except RecollectError as error:
         log.warning("no summary from %s: %s", provider.name, error)
         return ()
-    return tuple(sentences(privacy.scrub(text).text))[:40]
+    return tuple(sentences(privacy.scrub(text)))[:40]
 
 
 def _strategy(told: Sequence[str]) -> Strategy:

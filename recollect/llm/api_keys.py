@@ -38,5 +38,5 @@ def without(text: str, key: str) -> str:
     """The beginning of a foreign text without the key or anything that looks like one."""
     if key:
         text = text.replace(key, "…")
-    text = " ".join(privacy.scrub(text).text.split())
+    text = " ".join(privacy.scrub(text).split())
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"

@@ -54,7 +54,7 @@ class ChildProcess:
             async with asyncio.timeout(WORDS_S):  # its pipes close a moment before it is gone
                 await self._exited.wait()
         await asyncio.wait((self._complaints,), timeout=WORDS_S)
-        lines = privacy.scrub(self._tail.decode("utf-8", "replace")).text.strip().splitlines()
+        lines = privacy.scrub(self._tail.decode("utf-8", "replace")).strip().splitlines()
         words = f": {lines[-1][:200]}" if lines else ""
         code = self._process.returncode
         return ProviderDown(f"{self._name} ended before it answered (exit code {code}){words}")

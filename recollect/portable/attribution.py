@@ -53,7 +53,7 @@ class Attribution:
         return self._known[key]
 
     def place(self, directory: str) -> ProjectPlace:
-        if not _usable(directory) or privacy.scrub(directory).text != directory:
+        if not _usable(directory) or privacy.scrub(directory) != directory:
             return ProjectPlace()
         directory = _tidy(directory)
         if os.path.isdir(directory):

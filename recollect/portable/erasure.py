@@ -235,7 +235,7 @@ class Erasure:
         if apply:
             if done:
                 self._store.bulk.sweep()
-            files = self._rewrite_files(lambda raw: privacy.scrub_raw(raw).data)
+            files = self._rewrite_files(lambda raw: privacy.scrub_raw(raw))
             if backups and done:
                 cleaned = self._backups.replace_all()
         return ErasureOutcome(tuple(done), tuple(files), cleaned, found=found)
@@ -359,8 +359,6 @@ def _text_of(receipt: Receipt) -> str:
 
 
 def _clean(tree: Any) -> tuple[Any, dict[str, int]]:
-    scrubbed = privacy.scrub_tree(tree)
-    taken = dict(scrubbed.secrets)
-    if scrubbed.private:
-        taken["private span"] = scrubbed.private
-    return scrubbed.value, taken if scrubbed.value != tree else {}
+    taken: dict[str, int] = {}
+    clean = privacy.scrub_tree(tree, taken)
+    return clean, taken if clean != tree else {}

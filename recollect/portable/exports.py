@@ -311,7 +311,7 @@ def _key(kind: str, row: dict[str, Any]) -> Hashable:
 
 
 def _cleaned(tree: Any) -> Any:
-    return privacy.scrub_tree(tree).value
+    return privacy.scrub_tree(tree)
 
 
 def _check_header(line: dict[str, Any]) -> None:

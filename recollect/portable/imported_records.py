@@ -89,7 +89,7 @@ def _record(found: FoundRecord) -> Record:
         "concepts": list(found.concepts),
         "files": list(found.files),
     }
-    clean: dict[str, Any] = privacy.scrub_tree(_plain(texts)).value
+    clean: dict[str, Any] = privacy.scrub_tree(_plain(texts))
     files = tuple(dict.fromkeys(path[:500] for path in clean["files"] if path))[:50]
     record = Record(
         # Two clones that are two projects hold the same commits.

@@ -207,7 +207,7 @@ def without_private(told: Iterable[TranscriptEvent]) -> Iterator[TranscriptEvent
 
 
 def _clean(body: Body) -> Body:
-    cleaned: Body = msgspec.convert(privacy.scrub_tree(msgspec.to_builtins(body)).value, type=Body)
+    cleaned: Body = msgspec.convert(privacy.scrub_tree(msgspec.to_builtins(body)), type=Body)
     return cleaned
 
 

@@ -13,88 +13,43 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ROUNDS = 8
+PRIVATE = "private span"  # its kind, among those of secrets
 
-__all__ = [
-    "Scrubbed",
-    "ScrubbedRaw",
-    "ScrubbedTree",
-    "Scrubber",
-    "scrub",
-    "scrub_raw",
-    "scrub_tree",
-]
+__all__ = ["PRIVATE", "scrub", "scrub_raw", "scrub_tree"]
 
 
-class Scrubber:
-    """Scrubs one text after another and counts what it removes."""
-
-    __slots__ = ("private", "secrets")
-
-    def __init__(self) -> None:
-        self.private = 0
-        self.secrets: dict[str, int] = {}
-
-    def clean(self, text: str, name: str = "") -> str:
-        """The text without private spans and secrets; `name` is the key that it stands under."""
-        for _ in range(_ROUNDS):
-            # Most texts are plain and hold no tag: that is seen here, several times faster.
-            plain = text.isascii() and not any(odd in text for odd in ODD_ASCII)
-            if not plain or "vate" in text.lower():
-                text, spans = scrub_text(text)
-                self.private += spans
-            text, kinds = redact_text(text, name)
-            for kind, count in kinds.items():
-                self.secrets[kind] = self.secrets.get(kind, 0) + count
-            if not kinds:
-                break  # else a mark may have completed a tag: `<private:` and what stood there
-        return text
+def scrub(text: str, name: str = "", removed: "dict[str, int] | None" = None) -> str:
+    """The text without private spans and secrets. `name`, when known, is the key or variable that
+    it was assigned to; in `removed` it is counted what was taken out, by kind."""
+    for _ in range(_ROUNDS):
+        # Most texts are plain and hold no tag: that is seen here, several times faster.
+        plain, spans = text.isascii() and not any(odd in text for odd in ODD_ASCII), 0
+        if not plain or "vate" in text.lower():
+            text, spans = scrub_text(text)
+        text, secrets = redact_text(text, name)
+        if removed is not None:
+            found = {**secrets, PRIVATE: spans} if spans else secrets
+            for kind, count in found.items():
+                removed[kind] = removed.get(kind, 0) + count
+        if not secrets:
+            break  # else a mark may have completed a tag: `<private:` and what stood there
+    return text
 
 
-class Scrubbed(Scrubber):
-    """A text without private spans and secrets; how many spans, and secrets by kind."""
-
-    __slots__ = ("text",)
-    text: str
-
-
-class ScrubbedTree(Scrubber):
-    """The same for a tree."""
-
-    __slots__ = ("value",)
-    value: "Any"
-
-
-class ScrubbedRaw(Scrubber):
-    """The same for bytes."""
-
-    __slots__ = ("data",)
-    data: bytes
-
-
-def scrub(text: str, name: str = "") -> Scrubbed:
-    """Clean one text. `name`, when known, is the key or variable that it was assigned to."""
-    result = Scrubbed()
-    result.text = result.clean(text, name)
-    return result
-
-
-def scrub_raw(data: bytes) -> ScrubbedRaw:
+def scrub_raw(data: bytes, removed: "dict[str, int] | None" = None) -> bytes:
     """Clean a payload that nobody has parsed; JSON that was well-formed stays so."""
-    result = ScrubbedRaw()
-    result.data = clean_raw(data, result.clean)
-    return result
+    return clean_raw(data, lambda text, name: scrub(text, name, removed))
 
 
-def scrub_tree(value: "Any") -> ScrubbedTree:
+def scrub_tree(value: "Any", removed: "dict[str, int] | None" = None) -> "Any":
     """Clean every string of a tree, keys too. Each string is its own text; what is neither text nor
     container is kept. The walk keeps its own stack, so deep nesting does no harm."""
-    result = ScrubbedTree()
     root: list[Any] = [None]
     todo: list[tuple[Any, str, Any, Any]] = [(value, "", root, 0)]
     while todo:
         node, name, parent, place = todo.pop()
         if isinstance(node, str):
-            parent[place] = result.clean(node, name)
+            parent[place] = scrub(node, name, removed)
         elif isinstance(node, dict):
             fresh: dict[Any, Any] = {}
             parent[place] = fresh
@@ -103,7 +58,7 @@ def scrub_tree(value: "Any") -> ScrubbedTree:
             label = next((one for one in names if isinstance(one, str)), "")
             for key, child in node.items():
                 under = key if isinstance(key, str) else ""
-                spot = result.clean(key) if isinstance(key, str) else key
+                spot = scrub(key, "", removed) if isinstance(key, str) else key
                 if spot in fresh:
                     spot = _free(spot, fresh)
                 fresh[spot] = None  # holds the order of the keys
@@ -114,8 +69,7 @@ def scrub_tree(value: "Any") -> ScrubbedTree:
             todo.extend((child, name, items, number) for number, child in enumerate(node))
         else:
             parent[place] = node
-    result.value = root[0]
-    return result
+    return root[0]
 
 
 def _free(key: "Any", taken: "dict[Any, Any]") -> str:

@@ -1,15 +1,14 @@
 """Find secrets by what stands before them: a telling name, a header, a URL, a command's option.
 
 In: a text (and its lower-case twin of equal length). Out: spans of values, each with its kind.
-What can go wrong: code that assigns something harmless to a telling name; `values.py` judges that.
+What can go wrong: harmless code under a telling name; `secret_values.py` judges that.
 """
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from recollect.privacy import secret_names, secret_values
-from recollect.privacy.patterns import compiled, pattern, words
+from recollect.privacy.patterns import pattern, words
 from recollect.privacy.rules.vendors import VENDORS
 
 Span = tuple[int, int, str]
@@ -63,40 +62,23 @@ _CODE_AFTER = r"\s*(?:[+?=<>&%\[{]|\|\|)"
 _PATIENCE = 16
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
-
-@cache
-def _assignment() -> re.Pattern[str]:
-    return compiled(rf"{_STEM}[\w-]{{0,64}}+(\\*+[\"'`]?+\]?+(?:\[\d*\]|\*\*)?+)({_OPERATOR})")
-
-
-@cache
-def _opening() -> re.Pattern[str]:
-    return compiled(r"""(?:[bruBRUfF@L]{0,2}|&|str\(|String\()(\\*+)(["'`])(?:\2\2)?""")
-
-
-@cache
-def _bare() -> re.Pattern[str]:
-    # A backslash belongs to the value only if it escapes nothing that JSON or a shell would undo.
-    return compiled(r"""(?:[^\s"'`<>,;&(){}|\\]|\\[^\s"'`nrtbfux/\\]){1,1024}+""")
-
-
-@cache
-def _ampersand() -> re.Pattern[str]:
-    # More of the value; not the next field of a query, a shell's `&&`, or an HTML entity.
-    return compiled(
-        r"""(?:&(?!&|#|[\w.%-]{0,64}+(?:=|\[)|[a-z]{2,6}+;)[^\s"'`<>,;&(){}|\\]{1,256}+)++"""
-    )
+_ASSIGNMENT = rf"{_STEM}[\w-]{{0,64}}+(\\*+[\"'`]?+\]?+(?:\[\d*\]|\*\*)?+)({_OPERATOR})"
+_OPENING = r"""(?:[bruBRUfF@L]{0,2}|&|str\(|String\()(\\*+)(["'`])(?:\2\2)?"""
+# A backslash belongs to the value only if it escapes nothing that JSON or a shell would undo.
+_BARE = r"""(?:[^\s"'`<>,;&(){}|\\]|\\[^\s"'`nrtbfux/\\]){1,1024}+"""
+# More of the value; not the next field of a query, a shell's `&&`, or an HTML entity.
+_AMPERSAND = r"""(?:&(?!&|#|[\w.%-]{0,64}+(?:=|\[)|[a-z]{2,6}+;)[^\s"'`<>,;&(){}|\\]{1,256}+)++"""
 
 
 def find_assignments(text: str, low: str) -> Iterator[Span]:
     """Values of telling names, in any of the languages that agents read and write."""
-    search = _assignment().search
+    search = pattern(_ASSIGNMENT).search
     pos = run_end = failures = 0
     while (found := search(low, pos)) is not None:
         pos = found.start(1)
         if pos >= run_end:
             failures = 0
-            run = _bare().match(text, found.end())
+            run = pattern(_BARE).match(text, found.end())
             run_end = run.end() if run is not None else 0
         span = _judge_assignment(text, low, found, run_end)
         if span is not None:
@@ -120,12 +102,16 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
     if name.lower() == "key" and (words := before.split()):
         name = f"{words[-1]}_{name}".lower()  # "the API key: …"
     start = found.end()
-    opening = _opening().match(text, start)
+    opening = pattern(_OPENING).match(text, start)
     # Without any sign between them only `PASSWORD 'x'` of SQL gives a value of any looks.
     sign = operator.strip(" \t\r\n*")
     signless = not sign or _first(sign) in _SIGNLESS
     sql = opening is not None and (name.isupper() or name.startswith("--"))
-    if signless and not sql and (name.lower() in _COMMANDS or not _is_spoken_name(name)):
+    if (
+        signless
+        and not sql
+        and (name.lower() in _COMMANDS or not pattern(_SPOKEN_NAME).match(name))
+    ):
         return None  # the verb, the program, an identifier
     kind_of_name = secret_names.family(name)
     if kind_of_name is None:
@@ -157,11 +143,11 @@ def _judge_assignment(text: str, low: str, found: re.Match[str], run_end: int) -
         return None  # `DB_PASSWORD=` with nothing, and the next line of the file
     end = run_end
     if end <= start:
-        bare = _bare().match(text, start)
+        bare = pattern(_BARE).match(text, start)
         if bare is None:
             return None
         end = bare.end()
-    if text[end : end + 1] == "&" and (rest := _ampersand().match(text, end)) is not None:
+    if text[end : end + 1] == "&" and (rest := pattern(_AMPERSAND).match(text, end)) is not None:
         end = rest.end()
     value = text[start:end].rstrip(".:!?")
     follower = text[end : end + 1]
@@ -262,10 +248,6 @@ def _is_line(text: str, found: re.Match[str], end: int, name: str, operator: str
 
 def _first(sign: str) -> str:
     return sign.partition(" ")[0].rstrip(":")
-
-
-def _is_spoken_name(name: str) -> bool:
-    return pattern(_SPOKEN_NAME).match(name) is not None
 
 
 def _is_chosen(text: str, found: re.Match[str], end: int, name: str, sign: str) -> bool:
@@ -394,15 +376,10 @@ def _kind(name: str) -> str:
 
 
 _SCHEMES = ("bearer", "basic", "authorization: ")
-
-
-@cache
-def _header() -> re.Pattern[str]:
-    space = r"(?:\s|%20|\+|\\u0020){1,8}+"
-    return compiled(
-        rf"(?:bearer|(basic)|authorization: (?:token|bot|ssws|apikey)){space}"
-        r"([a-z0-9._~+/=-]{8,}+)"
-    )
+_HEADER = (
+    r"(?:bearer|(basic)|authorization: (?:token|bot|ssws|apikey))(?:\s|%20|\+|\\u0020){1,8}+"
+    r"([a-z0-9._~+/=-]{8,}+)"
+)
 
 
 def find_headers(text: str, low: str) -> Iterator[Span]:
@@ -410,7 +387,7 @@ def find_headers(text: str, low: str) -> Iterator[Span]:
     for scheme in _SCHEMES:
         pos = low.find(scheme)
         while pos >= 0:
-            found = _header().match(low, pos)
+            found = pattern(_HEADER).match(low, pos)
             pos = low.find(scheme, pos + 1)
             if found is None:
                 continue
@@ -437,19 +414,17 @@ def _is_basic(value: str) -> bool:
     return b":" in plain and plain.isascii() and all(32 <= byte < 127 for byte in plain)
 
 
-@cache
-def _userinfo() -> re.Pattern[str]:
-    return compiled(
-        r"""://(?:([^\s/?#:@"'`<>\\\[\]{}()]{0,256}+):(?!\d{1,5}(?:[/?#]|\Z))([^\s/"'`<>\\]{1,512}(?=@[\w\[$%{-]))"""
-        r"|([A-Za-z0-9_-]{16,256}+)(?=@))"
-    )
+_USERINFO = (
+    r"""://(?:([^\s/?#:@"'`<>\\\[\]{}()]{0,256}+):(?!\d{1,5}(?:[/?#]|\Z))([^\s/"'`<>\\]{1,512}(?=@[\w\[$%{-]))"""
+    r"|([A-Za-z0-9_-]{16,256}+)(?=@))"
+)
 
 
 def find_urls(text: str) -> Iterator[Span]:
     """Passwords in `scheme://user:password@host`, and keys that stand where the user stands."""
     pos = text.find("://")
     while pos >= 0:
-        found = _userinfo().match(text, pos)
+        found = pattern(_USERINFO).match(text, pos)
         pos = text.find("://", pos + 3)
         if found is None:
             continue
@@ -467,18 +442,8 @@ def find_urls(text: str) -> Iterator[Span]:
 _WORD_VALUE = r"""[ \t]{1,8}+([^\s"'`<>$\\-][^\s"'`\\]{5,255}+)"""
 _ANSWER = r"""\\{0,8}+["']?([^\s"'`\\;|&$<>(){}-][^\s"'`\\;|]{3,255}+)"""
 _ARGUMENT = r"""([ \t]{1,8}+)([^\s"'`<>$\\-][^\s"'`\\]{3,255}+)"""
-
-
-@cache
-def _option() -> re.Pattern[str]:
-    return compiled(rf" --?([a-z0-9_.-]{{0,40}}?{_STEM}[\w.-]{{0,40}}+){_ARGUMENT}")
-
-
-@cache
-def _netrc() -> re.Pattern[str]:
-    return compiled(rf"login[ \t]{{1,8}}\S{{1,128}}+\s{{1,8}}(password){_WORD_VALUE}")
-
-
+_OPTION = rf" --?([a-z0-9_.-]{{0,40}}?{_STEM}[\w.-]{{0,40}}+){_ARGUMENT}"
+_NETRC = rf"login[ \t]{{1,8}}\S{{1,128}}+\s{{1,8}}(password){_WORD_VALUE}"
 # Words and pieces of a text without which a clause below is not tried: each look costs.
 _SPOKEN_WORDS = frozenset(
     b"identified sshpass networkcredential create_superuser set_password pragma".split()
@@ -489,39 +454,37 @@ _EVALS = (
     *("passeval", "passwordeval", "s_cmd", "d_cmd", "s-cmd", "d-cmd", "e-cmd", "passcmd"),
     *("s_command", "d_command", "d-command", "e-command", "askpass"),
 )
-
-
-@cache
-def _echoed() -> re.Pattern[str]:
-    """`--passwordeval='echo value'`"""
-    option = r"(?:pass[a-z]{0,8}[_-]?(?:eval|cmd|command)|askpass)[ =]\\{0,8}+[\"']?"
-    echo = r"(?:echo|printf)(?: -n| \\{0,8}+['\"]?%s\\{0,8}+['\"]?)?"
-    return compiled(rf"{option}{echo} {_ANSWER}")
-
-
-@cache
-def _sent() -> re.Pattern[str]:
-    """What `expect` answers to a prompt."""
-    prompt = r"ass(?:word|code|phrase)[^\n]{0,60}?"
-    return compiled(rf"{prompt}send(?:line)?(?: --)?[ (]{_ANSWER}")
-
-
-@cache
-def _variable() -> re.Pattern[str]:
-    """`set -x NAME value` of fish, `setx`, `setenv`, Docker's `ENV NAME value`."""
-    name = r"[a-z0-9_]{0,32}?(?:pass(?:wd|word|phrase)?|pwd|secret|token|api_?key)"
-    return compiled(
-        rf"(?<![a-z])(?:set -[a-z]{{1,3}}|setx|setenv|env)[ \t]{{1,4}}{name}[ \t]{{1,4}}{_ANSWER}"
-    )
-
-
-@cache
-def _pgpass() -> re.Pattern[str]:
-    field = r"[^\s:\"']{1,64}+"
-    return compiled(
-        rf"(?<![\w.:*-])[a-z*][\w.-]{{0,128}}+:(?:\d{{4,5}}|\*):{field}:{field}:"
-        r"([^\s\"'`\\:$<-][^\s\"'`\\:]{3,255}+)(?!:)"
-    )
+# `--passwordeval='echo value'`
+_ECHOED = (
+    r"(?:pass[a-z]{0,8}[_-]?(?:eval|cmd|command)|askpass)[ =]\\{0,8}+[\"']?"
+    r"(?:echo|printf)(?: -n| \\{0,8}+['\"]?%s\\{0,8}+['\"]?)? "
+) + _ANSWER
+# What `expect` answers to a prompt.
+_SENT = r"ass(?:word|code|phrase)[^\n]{0,60}?send(?:line)?(?: --)?[ (]" + _ANSWER
+# `set -x NAME value` of fish, `setx`, `setenv`, Docker's `ENV NAME value`.
+_VARIABLE = (
+    r"(?<![a-z])(?:set -[a-z]{1,3}|setx|setenv|env)[ \t]{1,4}"
+    r"[a-z0-9_]{0,32}?(?:pass(?:wd|word|phrase)?|pwd|secret|token|api_?key)[ \t]{1,4}"
+) + _ANSWER
+_PGPASS = (
+    r"(?<![\w.:*-])[a-z*][\w.-]{0,128}+:(?:\d{4,5}|\*):[^\s:\"']{1,64}+:[^\s:\"']{1,64}+:"
+    r"([^\s\"'`\\:$<-][^\s\"'`\\:]{3,255}+)(?!:)"
+)
+_CLAUSE = (
+    r"(identified by password(?= ?['\"])|identified by(?= ?['\"])|sshpass -p"
+    r"""|(?:auth ?= ?|networkcredential|basicauth|db\.auth)\(["'][^"'\n]{1,128}["'],"""
+    r"""|superuser\([^()\n]{4,128}["'],(?=[ ]?["'])|set_password\((?=["'])|pragma key ?=)"""
+    r"""[ ]{0,4}+\\*+["']?+([^\s"'`\\]{6,255}+)"""
+)
+_CURL_USER = (
+    r"""\s(?:-u|--(?:proxy-)?user)(?:\s|=)?\s*\\*["']?[^\s:"'\\]{1,128}:([^\s"'\\]{4,256})"""
+)
+_OTHER_OPTION = (
+    r" --?(?:(?:so-|user-|new-|old-)?(?:pin|otp|otp-code|token-code|mfa-code|totp|passcode)"
+    r"[ =]\\{0,8}+[\"']?(\d{4,10})(?![\w.:-])"
+    r"|(?:[a-z]{2,12}-)?(?:creds?|credentials?|userpass|basic-auth|http-auth)"
+    r"[ =]\\{0,8}+[\"']?[^\s:\"'\\$]{1,128}+:([^\s\"'\\]{4,256}+))"
+)
 
 
 def command_words() -> frozenset[bytes]:
@@ -529,36 +492,9 @@ def command_words() -> frozenset[bytes]:
     return _SPOKEN_WORDS | _ANSWER_WORDS
 
 
-@cache
-def _spoken() -> re.Pattern[str]:
-    clause = (
-        r"(identified by password(?= ?['\"])|identified by(?= ?['\"])|sshpass -p"
-        r"""|(?:auth ?= ?|networkcredential|basicauth|db\.auth)\(["'][^"'\n]{1,128}["'],"""
-        r"""|superuser\([^()\n]{4,128}["'],(?=[ ]?["'])|set_password\((?=["'])|pragma key ?=)"""
-    )
-    return compiled(rf"""{clause}[ ]{{0,4}}+\\*+["']?+([^\s"'`\\]{{6,255}}+)""")
-
-
-@cache
-def _curl_user() -> re.Pattern[str]:
-    return compiled(
-        r"""\s(?:-u|--(?:proxy-)?user)(?:\s|=)?\s*\\*["']?[^\s:"'\\]{1,128}:([^\s"'\\]{4,256})"""
-    )
-
-
-@cache
-def _other_option() -> re.Pattern[str]:
-    code = r"(?:so-|user-|new-|old-)?(?:pin|otp|otp-code|token-code|mfa-code|totp|passcode)"
-    pair = r"(?:[a-z]{2,12}-)?(?:creds?|credentials?|userpass|basic-auth|http-auth)"
-    return compiled(
-        rf" --?(?:{code}[ =]\\{{0,8}}+[\"']?(\d{{4,10}})(?![\w.:-])"
-        rf"|{pair}[ =]\\{{0,8}}+[\"']?[^\s:\"'\\$]{{1,128}}+:([^\s\"'\\]{{4,256}}+))"
-    )
-
-
 def _find_options(text: str, low: str) -> Iterator[Span]:
     """`--db-password value`, `-storepass value`, `--creds user:value`, `--pin N`."""
-    for found in _option().finditer(low):
+    for found in pattern(_OPTION).finditer(low):
         start, end = found.span(3)
         given = len(found[2]) == 1 and not _goes_on(text, start, end)
         name = found[1]
@@ -568,7 +504,7 @@ def _find_options(text: str, low: str) -> Iterator[Span]:
         span = judge(name, value, start, secret_names.family(name), found[0], given)
         if span is not None:
             yield span
-    for found in _other_option().finditer(low):
+    for found in pattern(_OTHER_OPTION).finditer(low):
         start, end = found.span(found.lastindex or 1)
         if found[1] or secret_values.is_given(text[start:end]):
             yield start, end, "password"
@@ -588,35 +524,34 @@ def find_commands(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span
     """`curl -u user:password`, `--token value`, and the lines of a netrc file."""
     if " -" in low:
         yield from _find_options(text, low)
-    clauses = [_netrc]
+    clauses = [(pattern(_NETRC), False)]
     if words & _SPOKEN_WORDS or any(word in low for word in _SPOKEN):
-        clauses.append(_spoken)
-    for clause in clauses:
-        for found in clause().finditer(low):
+        clauses.append((pattern(_CLAUSE), True))
+    for clause, given in clauses:
+        for found in clause.finditer(low):
             start, end = found.span(2)
-            name = found[1] if clause is not _spoken else "password"
+            name = "password" if given else found[1]
             family = secret_names.family(name)
-            given = clause is _spoken
             span = judge(name, text[start:end], start, family, found[0], given)
             if span is not None:
                 yield span
     answers = []
     if words & {b"echo", b"printf"} and any(word in low for word in _EVALS):
-        answers.append(_echoed)
+        answers.append(pattern(_ECHOED))
     if words & {b"send", b"sendline"} and "ass" in low:
-        answers.append(_sent)
+        answers.append(pattern(_SENT))
     if words & {b"setx", b"setenv"} or "ENV " in text or "set -" in text:
-        answers.append(_variable)
+        answers.append(pattern(_VARIABLE))
     if b"pgpass" in words or ":*:" in low:
-        answers.append(_pgpass)
+        answers.append(pattern(_PGPASS))
     for answer in answers:
-        for found in answer().finditer(low):
+        for found in answer.finditer(low):
             if secret_values.is_given(text[slice(*found.span(1))]):
                 yield *found.span(1), "password"
     pos = low.find("curl")
     while pos >= 0:
         stop = text.find("\n\n", pos, pos + 2048)
-        for found in _curl_user().finditer(text, pos, stop if stop > 0 else pos + 2048):
+        for found in pattern(_CURL_USER).finditer(text, pos, stop if stop > 0 else pos + 2048):
             if not secret_values.is_placeholder(found[1]):
                 yield *found.span(1), "curl-password"
         pos = low.find("curl", pos + 2048)

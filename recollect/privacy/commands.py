@@ -5,13 +5,12 @@ What can go wrong: a sentence about a command reads like one. A plain word with 
 is left, and so is what stands for a value: a variable, a stand-in, a path.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Generator, Iterator
 from functools import cache
 
 from recollect.privacy import secret_values
-from recollect.privacy.patterns import compiled
+from recollect.privacy.patterns import pattern
 from recollect.privacy.rules.definition import Program
 
 Span = tuple[int, int, str]
@@ -21,6 +20,16 @@ _FAR = 4096  # no command line that a person reads is longer
 _BACK = 1024
 _MOST_WORDS = 256
 _NAME_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.=:@")
+_CALLED = r"(?:\.[a-z]{2,5})?+(?=[\s\"'`;|&)\\]|\Z)"
+_QUOTE = r"""\\*+(["'`])"""
+_PROSE_QUOTE = r"""(?<!\\)(?<![^\W_](?='\w))\\*+["'`]"""  # the apostrophe in "don't" is none
+_BLANK = r"(?:[ \t]|\\\r?\n)*+"
+# A backslash belongs to a word unless it escapes a quote, a blank or a line's end; two or four
+# at its start are a Windows share.
+_BARE = (
+    r"""(?:[^\s"'`;|&()<>\\]|&(?=[^\s&"'`])|\\++(?![\\"'`nrt\s])"""
+    r"""|(?<=[ \t])\\\\(?:\\\\)?(?=\w))++"""
+)
 
 
 @cache
@@ -39,36 +48,6 @@ def program_names() -> frozenset[bytes]:
     return frozenset(name.encode() for name in _by_name())
 
 
-@cache
-def _called() -> re.Pattern[str]:
-    return compiled(r"(?:\.[a-z]{2,5})?+(?=[\s\"'`;|&)\\]|\Z)")
-
-
-@cache
-def _quote() -> re.Pattern[str]:
-    return compiled(r"""\\*+(["'`])""")
-
-
-@cache
-def _prose_quote() -> re.Pattern[str]:
-    return compiled(r"""(?<!\\)(?<![^\W_](?='\w))\\*+["'`]""")  # the apostrophe in "don't" is none
-
-
-@cache
-def _blank() -> re.Pattern[str]:
-    return compiled(r"(?:[ \t]|\\\r?\n)*+")
-
-
-@cache
-def _bare() -> re.Pattern[str]:
-    # A backslash belongs to a word unless it escapes a quote, a blank or a line's end; two or four
-    # at its start are a Windows share.
-    return compiled(
-        r"""(?:[^\s"'`;|&()<>\\]|&(?=[^\s&"'`])|\\++(?![\\"'`nrt\s])"""
-        r"""|(?<=[ \t])\\\\(?:\\\\)?(?=\w))++"""
-    )
-
-
 def find_arguments(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
     """Passwords on command lines; `words` are the text's, as far as they are of interest."""
     for name in program_names() & words:
@@ -82,7 +61,7 @@ def _find_program(text: str, low: str, name: str) -> Iterator[Span]:
     at = low.find(name)
     while at >= 0:
         end = at + len(name)
-        if low[at - 1 : at] not in _NAME_CHARS and _called().match(low, end):
+        if low[at - 1 : at] not in _NAME_CHARS and pattern(_CALLED).match(low, end):
             end = yield from _read(text, low, name, at, quotes.open_at(at))
         at = low.find(name, end)
 
@@ -101,7 +80,7 @@ class _Quotes:
         start = max(self._pos, line, place - _BACK)
         if start != self._pos:
             self._open = ""
-        for found in _prose_quote().finditer(self._text, start, place):
+        for found in pattern(_PROSE_QUOTE).finditer(self._text, start, place):
             if not self._open:
                 self._open = found[0]
             elif found[0] == self._open:
@@ -148,7 +127,7 @@ def _words(text: str, pos: int, limit: int, around: str) -> tuple[list[Word], in
     """The words of a command, as a shell would cut them, and where the command ends."""
     words: list[Word] = []
     while len(words) < _MOST_WORDS:
-        pos = _blank().match(text, pos, limit).end()  # type: ignore[union-attr]
+        pos = pattern(_BLANK).match(text, pos, limit).end()  # type: ignore[union-attr]
         end = _word_end(text, pos, limit, around)
         if end == pos:
             break
@@ -160,11 +139,11 @@ def _words(text: str, pos: int, limit: int, around: str) -> tuple[list[Word], in
 def _word_end(text: str, pos: int, limit: int, around: str) -> int:
     start = pos
     while pos < limit:
-        bare = _bare().match(text, pos, limit)
+        bare = pattern(_BARE).match(text, pos, limit)
         if bare is not None:
             pos = bare.end()
             continue
-        quote = _quote().match(text, pos, limit)
+        quote = pattern(_QUOTE).match(text, pos, limit)
         if quote is None or quote[0] == around or quote[1] == "`":
             break
         closed = text.find(quote[0], quote.end(), min(limit, quote.end() + 512))
@@ -177,7 +156,7 @@ def _word_end(text: str, pos: int, limit: int, around: str) -> int:
 
 def _inner(text: str, start: int, end: int) -> Word:
     """What a word says: without quotes about it."""
-    quote = _quote().match(text, start, end)
+    quote = pattern(_QUOTE).match(text, start, end)
     if quote is not None and text.endswith(quote[0], quote.end(), end):
         return quote.end(), end - len(quote[0])
     return start, end
@@ -330,7 +309,7 @@ def _piped(
     text: str, program: Program, start: int, command: int, stop: int, end: int, around: str
 ) -> Iterator[Word]:
     """What `echo` or `printf` sends it, or what stands after `<<<`."""
-    here = _blank().match(text, stop, end)
+    here = pattern(_BLANK).match(text, stop, end)
     stop = here.end() if here is not None else stop
     if text.startswith("<<<", stop, end):
         words, _ = _words(text, stop + 3, end, around)

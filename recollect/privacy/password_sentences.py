@@ -26,6 +26,7 @@ _STILL = (
     r"|agora|todavía|ahora|siendo|всё ещё|все еще|теперь|hâlâ|hala|artık|لا تزال|الآن|now|still)"
 )
 _STOP = r"\s\"'`«»“”„「」『』‘’<>(){}\[\],;，。；、؟،؛？！"
+_SCRIPTS = r"[\u0370-\u1fff\u3040-\u9fff\uac00-\ud7af]"
 _CAPITAL_WITHIN = r"[A-Za-z]{3,}[a-z][A-Z][A-Za-z]{3,}\Z"  # two words run together
 _AS_WORDS = ("als ", "as ", "come ", "como ", "comme ", "jako ", "как ")
 _AS = (*_AS_WORDS, *(word + article for word in _AS_WORDS for article in ("the ", "das ", "my ")))
@@ -61,7 +62,7 @@ class _Nouns:
     def _add(self, noun: str, tongue: Language) -> None:
         first, *more = pattern(r"[^a-z0-9_-]+").split(noun)
         if not noun.isascii():
-            (self.other if _scripts().search(noun) else self.latin).append((noun, tongue))
+            (self.other if pattern(_SCRIPTS).search(noun) else self.latin).append((noun, tongue))
         elif len(noun) < 4 or (not tongue.joined and (more or tongue.ending in ("", "s?"))):
             for word in (first,) if more else (first, first + "s"):
                 self.by_word.setdefault(word.encode(), []).append((noun, tongue))
@@ -72,11 +73,6 @@ class _Nouns:
 @cache
 def _nouns() -> _Nouns:
     return _Nouns()
-
-
-@cache
-def _scripts() -> re.Pattern[str]:
-    return compiled(r"[\u0370-\u1fff\u3040-\u9fff\uac00-\ud7af]")
 
 
 @cache
@@ -107,7 +103,7 @@ def noun_words() -> frozenset[bytes]:
 
 def find_password_sentences(text: str, low: str, words: frozenset[bytes]) -> Iterator[Span]:
     """Passwords after "das Passwort ist", "mot de passe :", "密码是" and their like."""
-    other = not text.isascii() and _scripts().search(text) is not None
+    other = not text.isascii() and pattern(_SCRIPTS).search(text) is not None
     # The nouns that the text may hold. Most texts hold none, so this is what costs.
     nouns = _nouns()
     likely = nouns.ascii if text.isascii() else nouns.ascii + nouns.latin

@@ -30,6 +30,46 @@ _END = (
     r"|[ ](?:[-–—(]|ein\b|an\b|in\b(?=[.,])|(?:please|pls|lol|bitte|thanks|btw|kullan|yaz|gir|olsun"
     r"|olacak)\b)))"
 )
+# "…, type X": after the noun of a sentence that says that it will be asked for.
+_TYPED = (
+    rf"\w{{0,4}}(?:{_GAP}{_WORD}){{0,3}}?,?{_GAP}(?:{plain.TYPES})(?!\w)"
+    rf"(?:{_GAP}(?:just|einfach|in))?{_GAP}{_OPEN}{_VALUE}{_END}"
+)
+# The same in a script without spaces; the value is of ASCII.
+_JOINED_VALUE = r"(?P<value>[A-Za-z][A-Za-z0-9_.-]{3,40}+|[0-9]{4,8}+)"
+_JOINED = rf"{plain.JOINED_LINK}[ ]?[“「『\"']?{_JOINED_VALUE}[”」』\"']?{plain.JOINED_END}"
+_NUMBER_LINK = r"(?:is|are|was|ist|lautet|est|es|è|é|to|это|هو|هي|是|は|는|은|이|olarak)"
+_NUMBER_SAID = (
+    rf"(?:(?:{_GAP}{_WORD}){{0,5}}?{_GAP}{_NUMBER_LINK}{_GAP}|[ ]{{0,2}}+[:：=—-][ ]{{0,3}}+"
+)
+_NUMBER_JOINED = r"[ ]?(?:是|は|는|은|为)[ ]?"
+_NUMBER = (
+    rf"(?:[- ]?(?:code|nummer|kodu|код|kod|码))?+(?:{_NUMBER_SAID}|{_NUMBER_JOINED}|{_GAP})"
+    r"(?P<open>[\"'`]?)(?P<value>\d{4,8}|\d{2,4}(?:[ -]\d{2,4}){1,3})(?![\w.:/%+-]*[\d%/])"
+    r"(?![.,:/]\d|[- ]?(?:digit|char|bit|byte|zeichen|stell|chiffre|cifra|dígito|文字|桁|位|字"
+    r"|자)))"
+)
+# "Credentials: admin / X", "creds are root:X".
+_PAIR_LINK = r"(?:are|is|sind|ist|lauten|sont|son|sono|são|zijn|to|są|with|это|هي)"
+_PAIR = (
+    rf"(?:(?:{_GAP}{_WORD}){{0,4}}?{_GAP}{_PAIR_LINK}(?!\w)[ ]?:?{_GAP}|[ ]?[:：=][ ]{{0,3}}+)"
+    rf"{_OPEN}(?P<user>[\w.@+-]{{2,64}}+){_OPEN}(?P<split>[ ]?/[ ]?|:){_OPEN}"
+    r"(?P<value>[^\s\"'`<>(){}\[\],;/|\\]{4,64}+)"
+)
+_CHANGES = rf"(?<!\w)(?:{plain.CHANGES})"
+# Some words without a pause, as a passphrase has them.
+_PHRASE_WHICH = rf"(?:{_GAP}{_PREPOSITION}(?:{_GAP}{_WORD}){{0,5}}?)?"
+_PHRASE = (
+    rf"{_PHRASE_WHICH}(?:{_GAP}(?:is|was)|[ ]?[:=]){_GAP}{_OPEN}"
+    r"(?P<value>[a-z]{3,12}(?: [a-z]{3,12}){2,7}+)"
+    r"(?=[\"'`]?[.,]?\s*+(?:\Z|\n))"
+)
+_BARE_VALUE_JUST = r"(?:einfach|mal|ruhig|simplement|simplemente|semplicemente|gewoon|just|simply)"
+_BARE_VALUE = (
+    rf"(?P<ending>\w{{0,4}}){_GAP}(?:{_BARE_VALUE_JUST}{_GAP})?(?P<open>{_OPEN}){_VALUE}{_END}"
+)
+# Run together with a capital between, as names in code are: `password: userInput`.
+_TWO_WORDS = r"\w{0,64}?[a-z][A-Z]"
 _IDENTIFIER = r"[^_]{0,64}+_|[^./]{0,64}+[./]\w{1,64}+[./]|\D{0,64}+\d{1,20}+\.\d"
 # What a line of code or configuration has and a sentence has not.
 _CODE = (
@@ -37,13 +77,7 @@ _CODE = (
     r"|^\s*(?:def|class|if|for|return|import|let|const|var)\b"
 )
 _MINE = (
-    " is the ",
-    " is my ",
-    " was the ",
-    "'s the ",
-    " ist das ",
-    " ist mein ",
-    " est le ",
+    *(" is the ", " is my ", " was the ", "'s the ", " ist das ", " ist mein ", " est le "),
     " es la ",
 )
 
@@ -64,50 +98,10 @@ def _after(tongue: Language) -> re.Pattern[str]:
     return compiled(rf"{ending}(?:{said}|{signed})(?P<open>{_OPEN}){_VALUE}{_END}")
 
 
-@cache
-def _typed() -> re.Pattern[str]:
-    """ "…, type X": after the noun of a sentence that says that it will be asked for."""
-    return compiled(
-        rf"\w{{0,4}}(?:{_GAP}{_WORD}){{0,3}}?,?{_GAP}(?:{plain.TYPES})(?!\w)"
-        rf"(?:{_GAP}(?:just|einfach|in))?{_GAP}{_OPEN}{_VALUE}{_END}"
-    )
-
-
-@cache
-def _joined() -> re.Pattern[str]:
-    """The same in a script without spaces; the value is of ASCII."""
-    value = r"(?P<value>[A-Za-z][A-Za-z0-9_.-]{3,40}+|[0-9]{4,8}+)"
-    return compiled(rf"{plain.JOINED_LINK}[ ]?[“「『\"']?{value}[”」』\"']?{plain.JOINED_END}")
-
-
-@cache
-def _number() -> re.Pattern[str]:
-    link = r"(?:is|are|was|ist|lautet|est|es|è|é|to|это|هو|هي|是|は|는|은|이|olarak)"
-    said = rf"(?:(?:{_GAP}{_WORD}){{0,5}}?{_GAP}{link}{_GAP}|[ ]{{0,2}}+[:：=—-][ ]{{0,3}}+"
-    joined = r"[ ]?(?:是|は|는|은|为)[ ]?"
-    return compiled(
-        rf"(?:[- ]?(?:code|nummer|kodu|код|kod|码))?+(?:{said}|{joined}|{_GAP})"
-        r"(?P<open>[\"'`]?)(?P<value>\d{4,8}|\d{2,4}(?:[ -]\d{2,4}){1,3})(?![\w.:/%+-]*[\d%/])"
-        r"(?![.,:/]\d|[- ]?(?:digit|char|bit|byte|zeichen|stell|chiffre|cifra|dígito|文字|桁|位|字"
-        r"|자)))"
-    )
-
-
-@cache
-def _pair() -> re.Pattern[str]:
-    """ "Credentials: admin / X", "creds are root:X"."""
-    link = r"(?:are|is|sind|ist|lauten|sont|son|sono|são|zijn|to|są|with|это|هي)"
-    return compiled(
-        rf"(?:(?:{_GAP}{_WORD}){{0,4}}?{_GAP}{link}(?!\w)[ ]?:?{_GAP}|[ ]?[:：=][ ]{{0,3}}+)"
-        rf"{_OPEN}(?P<user>[\w.@+-]{{2,64}}+){_OPEN}(?P<split>[ ]?/[ ]?|:){_OPEN}"
-        r"(?P<value>[^\s\"'`<>(){}\[\],;/|\\]{4,64}+)"
-    )
-
-
 def judge(text: str, low: str, at: int, end: int, tongue: Language) -> Place | None:
     """The plain password that the sentence about the noun at `at` tells, if it tells one."""
     if not tongue.spaced:
-        found = _joined().match(text, end)
+        found = pattern(_JOINED).match(text, end)
         return _accepted(text, found, tongue) if found is not None else None
     english = tongue.nouns[0] == "password"
     if english and (low[at - 1 : at] in "_-.$@\"'/&" and at):
@@ -119,38 +113,22 @@ def judge(text: str, low: str, at: int, end: int, tongue: Language) -> Place | N
         if (
             found["link"] in plain.CHANGED_TO.split("|")
             and found["link"] not in plain.TELLING.get(tongue.nouns[0], "").split("|")
-            and _changes().search(low, max(0, at - 40), at) is None
+            and pattern(_CHANGES).search(low, max(0, at - 40), at) is None
         ):
             return None  # "send the password to alice"
         return _accepted(text, found, tongue)
-    found = _phrase().match(low, end) if low.startswith("passphrase", at) else None
+    found = pattern(_PHRASE).match(low, end) if low.startswith("passphrase", at) else None
     if found is not None and _is_phrase(found["value"]):
         return found.span("value")
     found = _direct(text, low, at, end, tongue)
     if found is not None:
         return _accepted(text, found, tongue)
-    found = _typed().match(low, end)
+    found = pattern(_TYPED).match(low, end)
     if found is not None and any(
         ask in low[max(0, at - 40) : found.start("value")] for ask in plain.ASKS
     ):
         return _accepted(text, found, tongue)
     return _used(text, low, at, end, tongue)
-
-
-@cache
-def _changes() -> re.Pattern[str]:
-    return compiled(rf"(?<!\w)(?:{plain.CHANGES})")
-
-
-@cache
-def _phrase() -> re.Pattern[str]:
-    """Some words without a pause, as a passphrase has them."""
-    which = rf"(?:{_GAP}{_PREPOSITION}(?:{_GAP}{_WORD}){{0,5}}?)?"
-    return compiled(
-        rf"{which}(?:{_GAP}(?:is|was)|[ ]?[:=]){_GAP}{_OPEN}"
-        r"(?P<value>[a-z]{3,12}(?: [a-z]{3,12}){2,7}+)"
-        r"(?=[\"'`]?[.,]?\s*+(?:\Z|\n))"
-    )
 
 
 def _is_phrase(value: str) -> bool:
@@ -159,16 +137,10 @@ def _is_phrase(value: str) -> bool:
     return len(every) - len(plain_words) <= 1
 
 
-@cache
-def _bare_value() -> re.Pattern[str]:
-    just = r"(?:einfach|mal|ruhig|simplement|simplemente|semplicemente|gewoon|just|simply)"
-    return compiled(rf"(?P<ending>\w{{0,4}}){_GAP}(?:{just}{_GAP})?(?P<open>{_OPEN}){_VALUE}{_END}")
-
-
 def _direct(text: str, low: str, at: int, end: int, tongue: Language) -> re.Match[str] | None:
     """A value that follows its noun at once: "user bob and password X", "als Passwort X", "şifrem
     X", and "пароль X" with a small word of another script."""
-    found = _bare_value().match(low, end)
+    found = pattern(_BARE_VALUE).match(low, end)
     if found is None:
         return None
     before = low[max(0, at - 60) : at]
@@ -230,16 +202,11 @@ def _accepted(text: str, found: re.Match[str], tongue: Language) -> Place | None
         return None
     if not quoted and pattern(_IDENTIFIER).match(value) and not secret_values.is_spoken(value):
         return None
-    if tongue.nouns[0] == "password" and not quoted and _is_two_words(value):
+    if tongue.nouns[0] == "password" and not quoted and pattern(_TWO_WORDS).match(value):
         sign = found.groupdict().get("sign")
         if (sign and not secret_values.is_spoken(value)) or secret_values.is_telling(value):
             return None
     return start, start + len(value)
-
-
-def _is_two_words(value: str) -> bool:
-    """Run together with a capital between, as names in code are: `password: userInput`."""
-    return pattern(r"\w{0,64}?[a-z][A-Z]").match(value) is not None
 
 
 def is_plain(value: str, tongue: Language) -> bool:
@@ -285,7 +252,7 @@ def _about() -> dict[str, tuple[frozenset[str], tuple[str, ...]]]:
 
 def _describes(small: str, name: str) -> bool:
     known, endings = _about().get(name, (frozenset(), ()))
-    if small in known or _is_noun(small):
+    if small in known or small in _names():
         return True
     if name in ("passwort", "wachtwoord") and pattern(plain.PARTICIPLE).match(small):
         return True
@@ -297,10 +264,6 @@ def _names() -> frozenset[str]:
     from recollect.privacy.rules.languages import TONGUES
 
     return frozenset(noun for tongue in TONGUES for noun in tongue.nouns)
-
-
-def _is_noun(small: str) -> bool:
-    return small in _names()
 
 
 @cache
@@ -351,7 +314,7 @@ def _pin(text: str, low: str, at: int, end: int, name: str) -> Iterator[Place]:
         return
     if name == "pin" and low.startswith((" the ", " it ", " your ", " this "), end):
         return  # the verb
-    found = _number().match(low, end)
+    found = pattern(_NUMBER).match(low, end)
     if found is None and name in plain.PIN_NAMES:
         found = pattern(r"\w{0,4}(?: \w{1,12}){1,3}? (?P<value>\d{4,8})(?=[.,;!)]|\s*\Z|\n)").match(
             low, end
@@ -370,7 +333,7 @@ def _is_code_line(text: str, at: int) -> bool:
 
 
 def _credentials(text: str, low: str, end: int) -> Iterator[Place]:
-    found = _pair().match(low, end)
+    found = pattern(_PAIR).match(low, end)
     if found is None:
         return
     start, stop = found.span("value")

@@ -9,9 +9,8 @@ other lines.
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
-from recollect.privacy.patterns import compiled
+from recollect.privacy.patterns import pattern
 
 _FAR = 1 << 16  # no private key is longer
 _LONGEST = 400  # nor a line of one, with what stands before it
@@ -21,46 +20,25 @@ _GAP = r"(?:[\s>#*|]|\\++[nrt])"
 _JOIN = rf"""{_GAP}*+\\*+["'`][\s+.,()\[\]\\]{{0,60}}+[rbfuRBFU]?+\\*+["'`]"""
 _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _HEADER = r"(?:Proc-Type|DEK-Info|Comment|Version|Hash|Subject|x-[\w-]{1,40}+): [^\n\\\"']{0,120}+"
-
-
-@cache
-def _label() -> re.Pattern[str]:
-    return compiled(
-        r"-{4,5} ?(?:(BEGIN)|END) (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
-        r"|(Private-Lines): \d{1,3}"
-    )
-
-
-@cache
-def _foreign() -> re.Pattern[str]:
-    """What is in no body of a key: other characters, and a backslash that ends no line."""
-    return compiled(r"[^\s>#*|A-Za-z0-9+/=:,_.\\-]|(?<!\\)\\++(?![nrt])")
-
-
-@cache
-def _piece() -> re.Pattern[str]:
-    # A last line may be short, if a quote, the end or the footer follows.
-    last = rf"""[A-Za-z0-9+/]{{1,63}}+={{0,2}}+(?={_GAP}*+(?:\\*+["'`]|\Z|-----))"""
-    only = rf"[A-Za-z0-9+/=]{{1,15}}+(?={_JOIN}-----END)"
-    return compiled(
-        rf"(?:{_GAP}*+(?:{_HEADER}|[A-Za-z0-9+/=_]{{16,}}+|{only}))++(?:{_GAP}++{last})?+"
-        rf"(?:{_GAP}*+=[A-Za-z0-9+/]{{4}}\b)?+"
-    )
-
-
-@cache
-def _line_end() -> re.Pattern[str]:
-    return compiled(r"\r?\n|(?<!\\)\\++n|\Z")
-
-
-@cache
-def _join() -> re.Pattern[str]:
-    return compiled(_JOIN)
+_LABEL = (
+    r"-{4,5} ?(?:(BEGIN)|END) (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+    r"|(Private-Lines): \d{1,3}"
+)
+# What is in no body of a key: other characters, and a backslash that ends no line.
+_FOREIGN = r"[^\s>#*|A-Za-z0-9+/=:,_.\\-]|(?<!\\)\\++(?![nrt])"
+# A last line may be short, if a quote, the end or the footer follows.
+_PIECE_LAST = rf"""[A-Za-z0-9+/]{{1,63}}+={{0,2}}+(?={_GAP}*+(?:\\*+["'`]|\Z|-----))"""
+_PIECE_ONLY = rf"[A-Za-z0-9+/=]{{1,15}}+(?={_JOIN}-----END)"
+_PIECE = (
+    rf"(?:{_GAP}*+(?:{_HEADER}|[A-Za-z0-9+/=_]{{16,}}+|{_PIECE_ONLY}))++(?:{_GAP}++{_PIECE_LAST})?+"
+    rf"(?:{_GAP}*+=[A-Za-z0-9+/]{{4}}\b)?+"
+)
+_LINE_END = r"\r?\n|(?<!\\)\\++n|\Z"
 
 
 def find_keys(text: str) -> Iterator[tuple[int, int]]:
     """Spans of private keys. A header with nothing after it, as in a parser's source, is none."""
-    label = _label()
+    label = pattern(_LABEL)
     pos = floor = 0
     while (found := label.search(text, pos)) is not None:
         pos = found.end()
@@ -74,21 +52,21 @@ def find_keys(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _from_header(text: str, start: int, pos: int) -> tuple[list[tuple[int, int]], int]:
-    label = _label()
+    label = pattern(_LABEL)
     footer = label.search(text, pos, text.find("PRIVATE KEY", pos, pos + _FAR) + 24)
     if footer is not None and footer[1] is None:
         body = text[pos : footer.start()]
-        if _foreign().search(body) is None and re.search(r"[A-Za-z0-9+/]{8}", body):
+        if pattern(_FOREIGN).search(body) is None and re.search(r"[A-Za-z0-9+/]{8}", body):
             return [(start, footer.end())], footer.end()
     spans: list[tuple[int, int]] = []
     while True:
-        piece = _piece().match(text, pos)
+        piece = pattern(_PIECE).match(text, pos)
         if piece is None:
-            joint = _join().match(text, pos)
+            joint = pattern(_JOIN).match(text, pos)
             if joint is None:
                 break
             start = joint.end()
-            piece = _piece().match(text, start)
+            piece = pattern(_PIECE).match(text, start)
             if piece is None:
                 break
         pos = piece.end()
@@ -106,7 +84,7 @@ def _marked_end(text: str, start: int, pos: int) -> int:
     line = _next_line(text, pos)
     full = empty = 0
     while 0 < line < pos + _FAR and empty < 4:
-        stop = _line_end().search(text, line, line + _LONGEST).start()  # type: ignore[union-attr]
+        stop = pattern(_LINE_END).search(text, line, line + _LONGEST).start()  # type: ignore[union-attr]
         size = _body(text, line, stop, lead)
         if size < 0 or (0 < size < 16 and not full):
             break
@@ -121,7 +99,7 @@ def _marked_end(text: str, start: int, pos: int) -> int:
 
 def _next_line(text: str, pos: int) -> int:
     """Where the next line begins, or 0: the text or a very long line goes on to its end."""
-    found = _line_end().search(text, pos, pos + _LONGEST)
+    found = pattern(_LINE_END).search(text, pos, pos + _LONGEST)
     return found.end() if found is not None and found.end() > found.start() else 0
 
 

@@ -14,9 +14,8 @@ full-width characters, as HTML entities, percent-encoded, or JSON-escaped any nu
 """
 
 import re
-from functools import cache
 
-from recollect.privacy.patterns import compiled
+from recollect.privacy.patterns import pattern
 
 TYPE_CHECKING = False  # spares the import of `typing`; type checkers take the name for true
 if TYPE_CHECKING:
@@ -64,32 +63,16 @@ _CLOSER_REST = rf"(?:[^<>＜＞﹤﹥‹›〈〉&\\%]|{_SPACE})*+{_GT}"
 
 # What a tag can go on with, tested first: most `<` are followed by something else.
 _SOON = rf"(?=[pPｐＰ\s/／∕\\&%{_UNSEEN}])"
-# Which group of `_tag` took part last tells the kind of tag; none does in a half opener.
+# Which group of `_TAG` took part last tells the kind of tag; none does in a half opener.
 _HALF_CLOSER, _CLOSER = 2, 3
-
-
-@cache
-def _tag() -> re.Pattern[str]:
-    rest = rf"(?(2)({_CLOSER_REST})?+|(?(1)({_STRICT_ATTRIBUTES})|({_ATTRIBUTES})?+))"
-    return compiled(rf"{_LT}{_SOON}({_SPACE}++)?+({_SLASH}{_SPACE}*+)?+{_NAME}(?!\w|[-:.]\w){rest}")
-
-
-@cache
-def _hint() -> re.Pattern[str]:
-    """A cheap test that most texts fail: the last letters of the name, or something odd in it."""
-    return compiled(
-        rf"[vV][aA][tT][eE]|[{_UNSEEN}ｐＰｒＲｉＩｖＶａＡｔＴｅＥ]|\\u[02fF]|&\#?\w+;[\w&]"
-    )
-
-
+_TAG_REST = rf"(?(2)({_CLOSER_REST})?+|(?(1)({_STRICT_ATTRIBUTES})|({_ATTRIBUTES})?+))"
+_TAG = rf"{_LT}{_SOON}({_SPACE}++)?+({_SLASH}{_SPACE}*+)?+{_NAME}(?!\w|[-:.]\w){_TAG_REST}"
+# A cheap test that most texts fail: the last letters of the name, or something odd in it.
+_HINT = rf"[vV][aA][tT][eE]|[{_UNSEEN}ｐＰｒＲｉＩｖＶａＡｔＴｅＥ]|\\u[02fF]|&\#?\w+;[\w&]"
 # In an ASCII text without these a tag is only where its last letters are.
 ODD_ASCII = ("\\u", "&#", "&z", "&Z", "&s", "&N")
-
-
-@cache
-def _plain_tag() -> re.Pattern[str]:
-    """Tags without any dress, told apart by the same numbers of groups as those of `_tag`."""
-    return compiled("</private()()()>|<private()()()()>")
+# Tags without any dress, told apart by the same numbers of groups as those of `_TAG`.
+_PLAIN_TAG = "</private()()()>|<private()()()()>"
 
 
 def _tags(text: str) -> "Iterator[re.Match[str]]":
@@ -98,8 +81,8 @@ def _tags(text: str) -> "Iterator[re.Match[str]]":
     if text.isascii() and not any(odd in text for odd in "\\&%\0"):
         low = text.lower()
         if low.count("private") == low.count("<private>") + low.count("</private>"):
-            return _plain_tag().finditer(low)
-    return _tag().finditer(text)
+            return pattern(_PLAIN_TAG).finditer(low)
+    return pattern(_TAG).finditer(text)
 
 
 def _may_close(text: str, start: int) -> bool:
@@ -109,7 +92,7 @@ def _may_close(text: str, start: int) -> bool:
 
 def scrub_text(text: str) -> tuple[str, int]:
     """The text without its private spans, and the number of spans removed."""
-    if _hint().search(text) is None:
+    if pattern(_HINT).search(text) is None:
         return text, 0
     kept: list[str] = []
     count = depth = end = 0

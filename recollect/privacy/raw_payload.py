@@ -5,24 +5,16 @@ What can go wrong: broken JSON or UTF-8. In JSON each string is scrubbed by itse
 else is kept byte for byte; anything else is scrubbed as one text, which can only hide more.
 """
 
-import re
 from collections.abc import Callable
-from functools import cache
 
-from recollect.privacy.patterns import compiled
+from recollect.privacy.patterns import pattern
 
 Clean = Callable[[str, str], str]
 
 
-@cache
-def _string() -> re.Pattern[str]:
-    return compiled(r'"((?:[^"\\]++|\\.)*+)("?)', re.S)
-
-
-@cache
-def _between() -> re.Pattern[str]:
-    """What JSON has outside its strings: brackets, commas, colons, numbers and three words."""
-    return compiled(r"(?:[\s{}\[\],:]++|-?[0-9][0-9.eE+-]*+|true|false|null|NaN|-?Infinity)*+\Z")
+_STRING = r'"((?:[^"\\]++|\\[\s\S])*+)("?)'
+# What JSON has outside its strings: brackets, commas, colons, numbers and three words.
+_BETWEEN = r"(?:[\s{}\[\],:]++|-?[0-9][0-9.eE+-]*+|true|false|null|NaN|-?Infinity)*+\Z"
 
 
 def clean_raw(data: bytes, clean: Clean) -> bytes:
@@ -55,9 +47,9 @@ def _clean_json(text: str, clean: Clean) -> str | None:
     end = 0
     names: list[str] = [""]  # of the open brackets, innermost last
     name = ""
-    for found in _string().finditer(text):
+    for found in pattern(_STRING).finditer(text):
         between = text[end : found.start()]
-        if not _between().match(between):
+        if not pattern(_BETWEEN).match(between):
             return None
         parts.append(between)
         for char in between:
@@ -78,7 +70,7 @@ def _clean_json(text: str, clean: Clean) -> str | None:
             name = plain
         end = found.end()
     rest = text[end:]
-    if not parts or not _between().match(rest):
+    if not parts or not pattern(_BETWEEN).match(rest):
         return None
     parts.append(rest)
     return "".join(parts)

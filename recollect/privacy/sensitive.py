@@ -9,9 +9,8 @@ condition) only in the form of a sentence about a person.
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
-from recollect.privacy.patterns import compiled, pattern
+from recollect.privacy.patterns import pattern
 from recollect.privacy.secrets import words_held
 
 _WORDS = (
@@ -89,19 +88,9 @@ _TOLD = (
     r" (?:health )?(?:condition|disorder|disease|problem|trouble|failure|attack)s?\b"
 )
 _IBAN = r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}\b"
-
-
 _STOPS = (". ", "! ", "? ", "\n")
-
-
-@cache
-def _topic() -> re.Pattern[str]:
-    return compiled(f"{_WORDS}|{_PAY}")  # of lower case, which is far quicker than to ignore it
-
-
-@cache
-def _is_about_someone() -> re.Pattern[str]:
-    return compiled(f"{_PERSON}|{_AMOUNT}")
+_TOPIC = f"{_WORDS}|{_PAY}"  # of lower case, which is far quicker than to ignore it
+_ABOUT_SOMEONE = f"{_PERSON}|{_AMOUNT}"
 
 
 def fact_is_sensitive(subject: str, predicate: str, said: str) -> bool:
@@ -122,7 +111,7 @@ def is_sensitive(text: str) -> bool:
         return pattern(_IBAN).search(text) is not None
     for found in _topics(low):
         place = _sentence(low, found.start(), found.end())
-        if _is_about_someone().search(low, *place):
+        if pattern(_ABOUT_SOMEONE).search(low, *place):
             return True
         if found[0].startswith(_OF_PEOPLE) and pattern(_NAMED).search(text, *place):
             return True
@@ -131,7 +120,7 @@ def is_sensitive(text: str) -> bool:
 
 def _topics(low: str) -> Iterator[re.Match[str]]:
     """Where the words are, not inside others; scripts without spaces have no such thing."""
-    for found in _topic().finditer(low):
+    for found in pattern(_TOPIC).finditer(low):
         start = found.start()
         if low[start] > "\u05ff" or not low[start - 1 : start].isalnum():
             yield found

@@ -2,29 +2,21 @@
 
 In: a belief and what becomes of it. Out: a `BeliefChange`, and `apply`, which writes it inside a
 transaction. A belief that ends takes along the facts and preferences that were made of the same
-statement; everything else that repeats it is recognised when it is read (`extract/ended.py`).
+statement; what else repeats it is recognised when it is read (`extract/ended_statements.py`).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
 
 import msgspec
 
 from recollect.core import ids
 from recollect.core.values import BeliefState, Fact, Operation, Preference, Record
 from recollect.extract.statement_match import same_statement, word_hashes
+from recollect.reconcile.plan import GraphReads
 from recollect.store.interface import Transaction
 
 MOST_REASON = 1000
-
-
-class GraphRows(Protocol):
-    """What is read of the graph; the store's graph has it."""
-
-    def all(self, namespace: str, kind: type[Preference]) -> list[Preference]: ...
-    def facts(self, namespace: str, entity_ids: Sequence[str] | None = None) -> list[Fact]: ...
 
 
 @dataclass(frozen=True)
@@ -41,7 +33,7 @@ class BeliefChange:
 
 
 def ending(
-    graph: GraphRows, belief: Record, by: str, at: datetime, reason: str = ""
+    graph: GraphReads, belief: Record, by: str, at: datetime, reason: str = ""
 ) -> BeliefChange:
     """A belief ends, with what was made of the same statement."""
     facts, preferences = made_with(graph, belief)
@@ -56,20 +48,20 @@ def ending(
     )
 
 
-def replacing(graph: GraphRows, old: Record, new: Record, reason: str = "") -> BeliefChange:
+def replacing(graph: GraphReads, old: Record, new: Record, reason: str = "") -> BeliefChange:
     """A belief ends because of a newer one, which takes over its place among the preferences. The
     newer one is written by the caller, or added as `made`."""
     ends = ending(graph, old, new.record_id, new.valid_from, reason)
     return replace(ends, preferences=_taken_over(graph, old, new))
 
 
-def disputing(graph: GraphRows, old: Record, new: Record, reason: str = "") -> BeliefChange:
+def disputing(graph: GraphReads, old: Record, new: Record, reason: str = "") -> BeliefChange:
     """A newer belief may have ended another: that one is told no more until somebody decides."""
     ends = replacing(graph, old, new, reason)
     return replace(ends, changed=(in_state(old, "disputed", new.record_id),))
 
 
-def _taken_over(graph: GraphRows, old: Record, new: Record) -> tuple[Preference, ...]:
+def _taken_over(graph: GraphReads, old: Record, new: Record) -> tuple[Preference, ...]:
     """A rule takes an old one's place. What withdraws it leaves none."""
     if not new.is_rule:
         return ()
@@ -98,7 +90,7 @@ def in_state(belief: Record, state: BeliefState, by: str = "") -> Record:
     return msgspec.structs.replace(belief, state=state, ended_by=by, valid_until=None)
 
 
-def made_with(graph: GraphRows, belief: Record) -> tuple[list[Fact], list[Preference]]:
+def made_with(graph: GraphReads, belief: Record) -> tuple[list[Fact], list[Preference]]:
     """The standing facts and preferences that were made of the same statement: they share an event
     with the belief, in which more may have been said, and its words."""
     events = set(belief.source_event_ids)

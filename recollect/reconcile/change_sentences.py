@@ -104,9 +104,11 @@ def meanings(sentence: str, held: Iterable[Held], *, plain: bool) -> list[Meanin
             found.append(Meaning(entity, fact, value, sure=True))
         elif (plain or _named_kind(fact)) and any(_other(sentence, entity, fact)):
             doubted.append(_doubt(entity, fact, sentence))
-    for narrower in (_names_the_old, _names_the_kind):
-        if len(found) > 1:
-            found = [one for one in found if narrower(sentence, one)] or found
+    said = sentence.casefold()
+    if len(found) > 1:  # those whose old value is named
+        found = [one for one in found if one.fact.object.casefold() in said] or found
+    if len(found) > 1:
+        found = [one for one in found if _names_kind(said, one.fact)] or found
     if len(found) == 1 and plain:
         return found
     # Numbers stand in many a sentence; without a word of change and their kind they say nothing.
@@ -224,10 +226,5 @@ def _unit(text: str | None) -> str:
     return _UNITS.get(unit, unit)
 
 
-def _names_the_old(sentence: str, one: Meaning) -> bool:
-    return one.fact.object.casefold() in sentence.casefold()
-
-
-def _names_the_kind(sentence: str, one: Meaning) -> bool:
-    said = sentence.casefold()
-    return any(word in said for word in one.fact.predicate.split("_") if len(word) > 3)
+def _names_kind(said: str, fact: Fact) -> bool:
+    return any(word in said for word in fact.predicate.split("_") if len(word) > 3)

@@ -11,17 +11,16 @@ from recollect.extract.interface import (
     ProcedureClaim,
     RelationClaim,
 )
+from recollect.extract.normalised_text import word_set
 from recollect.reconcile.contradict import predicate
 
 MOST_OBJECT = 400
-
-_EMPTY_PREDICATES_WORDS = """
-is are was were be been has have had do does did get gets got go goes make makes made can could
-will would should may might need needs want wants see sees say says said mention mentions
-mentioned mentioned_in relates_to related_to related associated_with about of in on at with is_a
-is_an thing property attribute value exists appears contains_text other unknown
-"""
-_EMPTY_PREDICATES = frozenset(_EMPTY_PREDICATES_WORDS.split())
+_EMPTY_PREDICATES = word_set(
+    """is are was were be been has have had do does did get gets got go goes make makes made can
+    could will would should may might need needs want wants see sees say says said mention mentions
+    mentioned mentioned_in relates_to related_to related associated_with about of in on at with is_a
+    is_an thing property attribute value exists appears contains_text other unknown"""
+)
 
 
 def why_not(

@@ -24,6 +24,7 @@ Cardinality = Literal["single", "multi", "temporal"]
 
 GUESS = 0.4  # an inference that is less sure than this is a guess
 AGAIN = 0.05  # the same fact, seen again
+MOST_EVENTS = 50  # of one fact
 RANK: dict[SourceType, int] = {"inferred": 0, "observed": 1, "stated": 2, "corrected": 3}
 
 # Predicates by how many objects may hold at once. `temporal`: one at a time, and it may change;
@@ -44,21 +45,12 @@ INVERSE = {"owns": "owned_by", "maintains": "owned_by", "hosts": "deployed_on"}
 # What ends a fact instead of stating one.
 ENDS = ("no_longer_", "stopped_", "not_")
 _SAME = {
-    "deployed_to": "deployed_on",
-    "hosted_on": "deployed_on",
-    "maintained_by": "owned_by",
-    "owner": "owned_by",
-    "lives_in": "located_in",
-    "path": "located_in",
-    "moved_to": "located_in",
-    "database": "uses_database",
-    "broker": "message_broker",
-    "remote": "repository",
-    "is_written_in": "written_in",
-    "listens_on": "port",
-    "uses_port": "port",
+    "deployed_to": "deployed_on", "hosted_on": "deployed_on", "maintained_by": "owned_by",
+    "owner": "owned_by", "lives_in": "located_in", "path": "located_in", "moved_to": "located_in",
+    "database": "uses_database", "broker": "message_broker", "remote": "repository",
+    "is_written_in": "written_in", "listens_on": "port", "uses_port": "port",
     "branch": "default_branch",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -143,6 +135,3 @@ def confirmed(known: Fact, again: Fact, kind: Cardinality) -> Fact:
             *(one for one in again.source_event_ids if one not in known.source_event_ids),
         )[-MOST_EVENTS:],
     )
-
-
-MOST_EVENTS = 50

@@ -82,7 +82,7 @@ def direct(candidates: Sequence[EmbeddedRecord]) -> Decisions:
 def by_similarity(store: Store, namespace: str, candidates: Sequence[EmbeddedRecord]) -> Decisions:
     """Deduplicate without a judge."""
     made = Decisions()
-    fresh = _unknown(store, namespace, candidates, made)
+    fresh = _unknown(store, candidates, made)
     found = clusters([_whole(one) for one in fresh], BATCH_COSINE)
     made.clusters = len(found)
     units = [unit(_whole(one)) for one in fresh]
@@ -92,7 +92,8 @@ def by_similarity(store: Store, namespace: str, candidates: Sequence[EmbeddedRec
         for at in sorted(cluster.members, key=lambda at: (-_richness(fresh[at].record), at)):
             record = fresh[at].record
             double = any(
-                _says_same(record, fresh[other].record, units[at], units[other]) for other in kept
+                _cosine(units[at], units[other]) >= SAME and _alike(record, fresh[other].record)
+                for other in kept
             )
             known = any(
                 _alike(record, one.record) and not record.outdoes(one.record) for one in near[at]
@@ -121,7 +122,7 @@ def by_judge(
 ) -> Decisions:
     """What `ended` names ends with this batch: nothing is merged with it."""
     made = Decisions()
-    fresh = _unknown(store, namespace, candidates, made)
+    fresh = _unknown(store, candidates, made)
     found = clusters([_whole(one) for one in fresh], BATCH_COSINE)
     made.clusters = len(found)
     centroids = [cluster.centroid for cluster in found]
@@ -154,7 +155,7 @@ def by_judge(
 
 
 def _unknown(
-    store: Store, namespace: str, candidates: Sequence[EmbeddedRecord], made: Decisions
+    store: Store, candidates: Sequence[EmbeddedRecord], made: Decisions
 ) -> list[EmbeddedRecord]:
     """Candidates whose exact words are neither stored nor twice in the batch."""
     seen: set[str] = set()
@@ -206,10 +207,6 @@ def _whole(one: EmbeddedRecord) -> bytes | None:
 
 def _cosine(one: Row | None, other: Row | None) -> float:
     return 0.0 if one is None or other is None else float(one @ other)
-
-
-def _says_same(one: Record, other: Record, here: Row | None, there: Row | None) -> bool:
-    return _cosine(here, there) >= SAME and _alike(one, other)
 
 
 def _alike(one: Record, other: Record) -> bool:

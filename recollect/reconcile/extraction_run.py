@@ -4,12 +4,13 @@ In: a namespace. Out: what the watcher needs to know. Whatever goes wrong, the e
 finished together with their results, or still waiting; and the run is recorded.
 """
 
+import contextlib
 import dataclasses
 import functools
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -261,20 +262,19 @@ class ExtractionWorker:
         with self._timed(counts, "extract"):
             counts.reason = choice.why
             if choice.model is not None:
-                counts.provider = choice.model.name
+                model = choice.model
+                counts.provider = model.name
+                condense = functools.partial(self._condenser, model)
+                known = functools.partial(known_memories, self._store.records)
+                by_model = ModelExtractor(model, condense if self._options.compact else None, known)
                 try:
-                    found = self._model_extractor(choice.model).extract(batch)
+                    found = by_model.extract(batch)
                 except BudgetSpent as error:
                     counts.reason = self._by_rules[batch.namespace] = str(error)
                 else:
-                    return self._with_rules(found, batch), choice.model
+                    return self._with_rules(found, batch), model
             counts.provider = NO_MODEL
             return self._rules.extract(batch), None
-
-    def _model_extractor(self, model: "_Tally") -> ModelExtractor:
-        condense = functools.partial(self._condenser, model) if self._options.compact else None
-        known = functools.partial(known_memories, self._store.records)
-        return ModelExtractor(model, condense, known)
 
     def _with_rules(self, found: Extraction, batch: Batch) -> Extraction:
         """Add what rules derive from events, whoever extracts the rest: summaries, checkpoints,
@@ -429,8 +429,13 @@ class ExtractionWorker:
             log.error("a run could not be recorded: %s", error)
         self._on_run(run, pushed.checkpoints if pushed else ())
 
-    def _timed(self, counts: _Counts, phase: str) -> "_Timer":
-        return _Timer(self._clock, counts.latency_us, phase)
+    @contextlib.contextmanager
+    def _timed(self, counts: _Counts, phase: str) -> Iterator[None]:
+        began = self._clock.mono_ns()
+        try:
+            yield
+        finally:
+            counts.latency_us[phase] = (self._clock.mono_ns() - began) // 1000
 
 
 @dataclass(frozen=True)
@@ -464,17 +469,6 @@ class _Tally:
 
     def close(self) -> None:
         self._provider.close()
-
-
-class _Timer:
-    def __init__(self, clock: Clock, into: dict[str, int], phase: str) -> None:
-        self._clock, self._into, self._phase = clock, into, phase
-
-    def __enter__(self) -> None:
-        self._began = self._clock.mono_ns()
-
-    def __exit__(self, *error: object) -> None:
-        self._into[self._phase] = (self._clock.mono_ns() - self._began) // 1000
 
 
 def _line(run: ExtractionRun) -> str:

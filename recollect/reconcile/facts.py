@@ -5,7 +5,6 @@ facts that exclude each other one holds, by the order in `contradict.py`.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import msgspec
 
@@ -32,7 +31,6 @@ _OF_THINGS = (
     "replaced_by", "build_tool", "formatter", "linter", "part_of", "runs_on", "built_with",
 )  # fmt: skip
 
-
 _TYPES = {
     "owned_by": "person", "deployed_on": "platform", "runs_on": "platform", "calls": "service",
     "depends_on": "service", "written_in": "language", "message_broker": "service",
@@ -43,12 +41,9 @@ _TYPES = {
 
 
 def type_of_object(name: str) -> str:
-    """What kind of thing the object of a predicate is."""
-    return _TYPES.get(name, "thing")
-
-
-def facts_of_entity(name: str) -> bool:
-    return name in _OF_THINGS or name.startswith("uses_")
+    """What kind of thing the object of a predicate is; empty when it has no name of its own."""
+    has_name = name in _OF_THINGS or name.startswith("uses_")
+    return _TYPES.get(name, "thing") if has_name else ""
 
 
 class FactPlanner:
@@ -73,6 +68,10 @@ class FactPlanner:
     def remember(self, fact: Fact) -> None:
         self.of(fact.entity_id or "")[fact.fact_id] = fact
 
+    def _put(self, fact: Fact) -> None:
+        self.remember(fact)
+        self._book.put(fact)
+
     def hold(self, entity_id: str, fact: Fact) -> None:
         kind = cardinality(fact.predicate)
         held = [f for f in self.of(entity_id).values() if f.predicate == fact.predicate]
@@ -95,16 +94,14 @@ class FactPlanner:
             return
         surer = confirmed(again, fact, kind)
         if again.valid_until is None:
-            self.remember(surer)
-            self._book.put(surer)
+            self._put(surer)
             return
         free = msgspec.structs.replace(surer, valid_until=None, superseded_by=None)
         standing, _ = resolve([*live, free], kind)
         if standing is not None and standing.fact_id == free.fact_id:
             self.settle(entity_id, fact.predicate, live, free)
         else:
-            self.remember(surer)
-            self._book.put(surer)
+            self._put(surer)
 
     def settle(self, entity_id: str, name: str, live: list[Fact], new: Fact | None) -> None:
         """Add a fact to the current ones of its predicate, and end those that lose."""
@@ -112,8 +109,7 @@ class FactPlanner:
         standing, losers = resolve(facts, cardinality(name))
         if not losers:
             if new is not None:
-                self.remember(new)
-                self._book.put(new)
+                self._put(new)
             return
         assert standing is not None
         after = [
@@ -153,7 +149,19 @@ class FactPlanner:
             and (fact.predicate == name or fact.predicate.startswith(f"{name}_"))
             and same_object(fact.object, claim.object)
         ]
-        self._end(over, claim.at, f"{subject.name} no longer {name} {claim.object}")
+        if not over:
+            return
+        gone = [msgspec.structs.replace(fact, valid_until=claim.at) for fact in over]
+        for fact in gone:
+            self.remember(fact)
+        self._book.decide(
+            "supersede",
+            tuple(fact.fact_id for fact in gone),
+            tuple(gone),
+            (),
+            f"{subject.name} no longer {name} {claim.object}",
+            {"ended": [fact.object for fact in gone], "by": "said to be over"},
+        )
 
     def replaced(self, claim: FactClaim) -> None:
         """X was replaced by Y: everything that used X uses Y."""
@@ -193,24 +201,11 @@ class FactPlanner:
                      "ended": [fact.object], "stands": new.fact_id, "by": "replaced"},
                 )  # fmt: skip
 
-    def _end(self, facts: Sequence[Fact], at: datetime, reason: str) -> None:
-        if not facts:
-            return
-        over = [msgspec.structs.replace(fact, valid_until=at) for fact in facts]
-        for fact in over:
-            self.remember(fact)
-        detail = {"ended": [fact.object for fact in facts], "by": "said to be over"}
-        self._book.decide(
-            "supersede", tuple(fact.fact_id for fact in over), tuple(over), (), reason, detail
-        )
-
     def renamed(self, entity: Entity) -> None:
         """Use the current name in facts that hold."""
         for fact in list(self.of(entity.entity_id).values()):
             if fact.valid_until is None:
-                told = msgspec.structs.replace(fact, subject=entity.name)
-                self.remember(told)
-                self._book.put(told)
+                self._put(msgspec.structs.replace(fact, subject=entity.name))
 
 
 def _why(standing: Fact, losers: Sequence[Fact]) -> str:

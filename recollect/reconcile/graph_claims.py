@@ -19,11 +19,7 @@ import msgspec
 from recollect.core import ids
 from recollect.core.clock import Clock
 from recollect.core.entity_keys import key, says_nothing
-from recollect.core.values import (
-    Entity,
-    Fact,
-    Relationship,
-)
+from recollect.core.values import Entity, Fact, Relationship
 from recollect.extract.interface import (
     ChangeClaim,
     Claim,
@@ -37,14 +33,9 @@ from recollect.extract.interface import (
 )
 from recollect.privacy.sensitive import fact_is_sensitive
 from recollect.reconcile import change_sentences, claim_gate
-from recollect.reconcile.contradict import (
-    ENDS,
-    INVERSE,
-    MOST_EVENTS,
-    predicate,
-)
+from recollect.reconcile.contradict import ENDS, INVERSE, MOST_EVENTS, predicate
 from recollect.reconcile.entity_names import EntityNames, EntityNamesCache
-from recollect.reconcile.facts import FactPlanner, facts_of_entity, type_of_object
+from recollect.reconcile.facts import FactPlanner, type_of_object
 from recollect.reconcile.plan import GraphReads, LearningPlan, PlanBuilder, apply
 from recollect.reconcile.preferences_procedures import PreferencePlanner
 from recollect.reconcile.push import Learned
@@ -374,11 +365,9 @@ class _Learner:
 
     def _object_entity(self, name: str, claim: FactClaim, strong: bool) -> None:
         """The entity of a fact's object."""
-        if not facts_of_entity(name):
-            return
-        if says_nothing(claim.object) or len(claim.object.split()) > 3:
-            return
         type_ = type_of_object(name)
+        if not type_ or says_nothing(claim.object) or len(claim.object.split()) > 3:
+            return
         mention = EntityClaim(claim.object, type_, event_ids=claim.event_ids)
         if self._entity_named(claim.object, mention) is None:
             self._new_entity(claim.object, type_, mention, strong=strong)
@@ -464,10 +453,8 @@ def _title(claim: Claim) -> str:
 
 
 _PACKED: dict[str, type[Any]] = {
-    "entity": EntityClaim,
-    "fact": FactClaim,
-    "relation": RelationClaim,
-}
+    "entity": EntityClaim, "fact": FactClaim, "relation": RelationClaim,
+}  # fmt: skip
 
 
 def _packed(claim: Claim) -> Any:

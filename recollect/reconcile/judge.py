@@ -15,9 +15,9 @@ from recollect.core.errors import BudgetSpent, ProviderError, RecollectError
 from recollect.core.kinds import ObservationType
 from recollect.core.one_line import one_line
 from recollect.core.values import Record
-from recollect.extract.model_answer import CONCEPT, FACT, FILE, MOST_LISTED, SUMMARY, TITLE, clean
+from recollect.extract.model_answer import CONCEPT, FACT, FILE, SUMMARY, TITLE, first, listed
 from recollect.extract.model_prompt import escape
-from recollect.extract.tagged_text import MOST_CHARS, Element, elements, holds
+from recollect.extract.tagged_text import MOST_CHARS, elements, holds
 from recollect.llm.base import ModelRequest, Provider
 from recollect.reconcile.neighbours import Neighbour
 
@@ -115,7 +115,7 @@ def verdict(answer: str, shown: Sequence[str]) -> Merge | Separate | None:
     found = next(elements(answer, "merge"), None)
     if found is None:
         return Separate() if holds(answer, "separate") else None
-    title = one_line(_first(found, "title"), TITLE)
+    title = one_line(first(found, "title"), TITLE)
     if not title or holds(found.inner, "merge"):
         return None
     cited = {one.text for one in elements(found.inner, "id")}
@@ -126,10 +126,10 @@ def verdict(answer: str, shown: Sequence[str]) -> Merge | Separate | None:
     return Merge(
         ids=known,
         title=title,
-        summary=_first(found, "summary")[:SUMMARY],
-        facts=_listed(found, "fact", FACT),
-        concepts=_listed(found, "concept", CONCEPT),
-        files=_listed(found, "file", FILE),
+        summary=first(found, "summary")[:SUMMARY],
+        facts=listed(found, "fact", FACT),
+        concepts=listed(found, "concept", CONCEPT),
+        files=listed(found, "file", FILE),
         observation_type=kind if kind in _TYPES else None,  # type: ignore[arg-type]
     )
 
@@ -153,12 +153,3 @@ def _shown(record: Record, more: str) -> str:
     ):
         told += [f"<{name}>{escape(text)}</{name}>" for text in texts]
     return "\n".join([*told, "</memory>"])
-
-
-def _first(element: Element, name: str) -> str:
-    return next((clean(one.inner) for one in elements(element.inner, name)), "")
-
-
-def _listed(element: Element, name: str, most: int) -> tuple[str, ...]:
-    texts = (one_line(clean(one.inner), most) for one in elements(element.inner, name))
-    return tuple(dict.fromkeys(text for text in texts if text))[:MOST_LISTED]

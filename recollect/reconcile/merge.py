@@ -37,15 +37,13 @@ def alike_in_trust(record: Record, others: Sequence[Record]) -> bool:
     return all((record.author == "user") == (other.author == "user") for other in others)
 
 
-def merged(
-    said: Merge, parts: Sequence[Record], nearest: Sequence[Record], *, record_id: str = ""
-) -> Record:
+def merged(said: Merge, parts: Sequence[Record], nearest: Sequence[Record]) -> Record:
     """`parts` in first-seen order; `nearest` the same ones by similarity, best first."""
     sessions = {part.session_id for part in parts}
     accessed = [part.last_accessed for part in parts if part.last_accessed is not None]
     sort = next((part.knowledge_type for part in nearest if part.knowledge_type), None)
     record = Record(
-        record_id=record_id or ids.new_id(ids.RECORD),
+        record_id=ids.new_id(ids.RECORD),
         namespace=parts[0].namespace,
         kind=next((part.kind for part in nearest if part.traits.is_belief), nearest[0].kind),
         title=said.title,

@@ -30,12 +30,11 @@ def neighbours(
     namespace: str,
     centroids: Sequence[Row | None],
     threshold: float,
-    most: int = MOST,
     model: str = MODEL,
 ) -> list[list[Neighbour]]:
     """A list for each centroid, empty for none; at most so many, cosine descending."""
     near = _near(store, namespace, centroids, threshold, model)
-    chosen = [sorted(one, key=lambda hit: (-hit[1], hit[0]))[:most] for one in near]
+    chosen = [sorted(one, key=lambda hit: (-hit[1], hit[0]))[:MOST] for one in near]
     wanted = {record_id for one in chosen for record_id, _ in one}
     records = {record.record_id: record for record in store.records.get(namespace, sorted(wanted))}
     return [

@@ -70,15 +70,6 @@ class LearningPlan:
     no_longer_waits: tuple[str, ...] = ()
     dropped: tuple[Dropped, ...] = ()
 
-    @property
-    def things(self) -> list[Thing]:
-        """The rows to put, in order; of a row put twice the last counts."""
-        return [thing for step in self.steps for thing in step.things]
-
-    @property
-    def decisions(self) -> list[Decision]:
-        return [step for step in self.steps if isinstance(step, Decision)]
-
 
 def apply(tx: Transaction, plan: LearningPlan, actor: str) -> list[Operation]:
     """Carry a plan out inside a transaction; returns the decisions as logged."""
@@ -124,14 +115,5 @@ class PlanBuilder:
         detail: dict[str, Any],
         namespace: str = "",
     ) -> None:
-        self.steps.append(
-            Decision(
-                kind,
-                namespace or self.namespace,
-                displaced,
-                things,
-                created,
-                reason[:1000],
-                detail,
-            )
-        )
+        where = namespace or self.namespace
+        self.steps.append(Decision(kind, where, displaced, things, created, reason[:1000], detail))

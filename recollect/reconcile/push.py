@@ -5,9 +5,11 @@ alone; the batch is finished in the same transaction unless all of them failed. 
 either everything of a run or nothing, with its events still waiting.
 """
 
+import contextlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from recollect.core.errors import RecollectError
 from recollect.core.values import Checkpoint, Record
@@ -15,7 +17,7 @@ from recollect.embedding.embedder import vector_rows
 from recollect.extract.interface import Claim, Dropped
 from recollect.extract.rules.store_reads import OURSELVES
 from recollect.reconcile.belief_changes import BeliefChange, apply
-from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord, PlannedMerge
+from recollect.reconcile.dedupe import ClusterPlan, PlannedMerge
 from recollect.store.interface import Batch, Store, Transaction
 
 log = logging.getLogger(__name__)
@@ -87,7 +89,7 @@ def _push(
     done = Pushed()
     for plan in plans:
         try:
-            part = tx.attempt(lambda plan=plan: _cluster(tx, batch.namespace, plan))  # type: ignore[misc]
+            part = tx.attempt(partial(_cluster, tx, batch.namespace, plan))
         except RecollectError as error:
             done.failed += 1
             done.reasons.append(str(error))
@@ -100,28 +102,29 @@ def _push(
     if plans and done.failed == len(plans):
         return done
     for checkpoint in checkpoints:
-        try:
-            done.checkpoints.append(tx.attempt(lambda one=checkpoint: tx.put_checkpoint(one)))  # type: ignore[misc]
-        except RecollectError as error:
-            done.reasons.append(str(error))
-            log.error("a checkpoint was not written: %s", error)
+        with _reported(done, "a checkpoint was not written"):
+            done.checkpoints.append(tx.attempt(partial(tx.put_checkpoint, checkpoint)))
     for change in changes:
-        try:
-            tx.attempt(lambda one=change: apply(tx, one, ACTOR))  # type: ignore[misc]
+        with _reported(done, "a belief was not changed"):
+            tx.attempt(partial(apply, tx, change, ACTOR))
             done.changed += change.changed
-        except RecollectError as error:
-            done.reasons.append(str(error))
-            log.error("a belief was not changed: %s", error)
     if learned is not None:
-        try:
-            tx.attempt(lambda: learned.write(tx))
+        with _reported(done, "claims were not written"):
+            tx.attempt(partial(learned.write, tx))
             done.dropped += learned.dropped
-        except RecollectError as error:
-            done.reasons.append(str(error))
-            log.error("claims were not written: %s", error)
     tx.finish(batch)
     done.finished = True
     return done
+
+
+@contextlib.contextmanager
+def _reported(done: Pushed, problem: str) -> Iterator[None]:
+    """A part that fails is told, and the rest is written."""
+    try:
+        yield
+    except RecollectError as error:
+        done.reasons.append(str(error))
+        log.error("%s: %s", problem, error)
 
 
 def _settle(
@@ -135,25 +138,23 @@ def _settle(
     there = {one.record_id for one in tx.records(namespace, [one.record_id for one in reworded])}
     changed = [one for one in reworded if one.record_id in there]
     gone = [one.record_id for one in tx.records(namespace, ended)]
-    try:
+    with _reported(done, "notes were not settled"):
         if changed:
             targets = [one.record_id for one in changed]
             operation = tx.log("supersede", namespace, ACTOR, targets=targets, reason=_SETTLED)
-            done.changed += tx.attempt(lambda: tx.change_records(changed, operation))
+            done.changed += tx.attempt(partial(tx.change_records, changed, operation))
         if gone:
             operation = tx.log("supersede", namespace, ACTOR, targets=gone, reason=_SETTLED)
-            tx.attempt(lambda: tx.delete_records(operation))
+            tx.attempt(partial(tx.delete_records, operation))
             done.displaced += gone
-    except RecollectError as error:
-        done.reasons.append(str(error))
-        log.error("notes were not settled: %s", error)
 
 
 def _cluster(tx: Transaction, namespace: str, plan: ClusterPlan) -> Pushed:
     done = Pushed()
     fusion = plan.fusion if plan.fusion and _unchanged(tx, namespace, plan.fusion) else None
     for one in plan.members:
-        done.written.append(_put(tx, one, derived=plan.derived))
+        vectors = vector_rows(one.record, one.vectors, one.model)
+        done.written.append(tx.put_record(one.record, vectors=vectors, over=plan.derived))
     if fusion is not None:
         _fuse(tx, namespace, fusion, done)
     return done
@@ -181,8 +182,3 @@ def _unchanged(tx: Transaction, namespace: str, fusion: PlannedMerge) -> bool:
     now = tx.records(namespace, [one.record_id for one in fusion.stored])
     seen = {one.record_id: (one.version, one.updated_at) for one in fusion.stored}
     return {one.record_id: (one.version, one.updated_at) for one in now} == seen
-
-
-def _put(tx: Transaction, one: EmbeddedRecord, *, derived: bool) -> Record:
-    vectors = vector_rows(one.record, one.vectors, one.model)
-    return tx.put_record(one.record, vectors=vectors, over=derived)

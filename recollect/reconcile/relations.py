@@ -6,13 +6,7 @@ In: relationships that claims made. Out: steps in a `PlanBuilder`.
 import msgspec
 
 from recollect.core.values import Fact, Relationship
-from recollect.reconcile.contradict import (
-    AGAIN,
-    INVERSE,
-    MOST_EVENTS,
-    cardinality,
-    resolve,
-)
+from recollect.reconcile.contradict import AGAIN, INVERSE, MOST_EVENTS, cardinality, resolve
 from recollect.reconcile.plan import GraphReads, PlanBuilder
 
 STRONG = ("stated", "corrected")
@@ -93,12 +87,8 @@ class RelationPlanner:
 
 
 def _same_relation(one: Relationship, new: Relationship) -> bool:
-    return (one.source_id, one.target_id, one.type, one.valid_until) == (
-        new.source_id,
-        new.target_id,
-        new.type,
-        None,
-    )
+    ends = (one.source_id, one.target_id, one.type)
+    return one.valid_until is None and ends == (new.source_id, new.target_id, new.type)
 
 
 def _as_fact(relation: Relationship) -> Fact:

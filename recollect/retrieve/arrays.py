@@ -53,28 +53,33 @@ class GrowableArray:
         self.view = self._room[:size]
 
 
-class ThreeByteArray:
-    """Numbers below 2**24, stored in three bytes each, appended and read in runs."""
+class ThreeByteRuns:
+    """Runs of numbers below 2**24, which are stored in three bytes each."""
 
     def __init__(self) -> None:
         self._low = GrowableArray(np.uint16)
         self._high = GrowableArray(np.uint8)
+        self._ends = GrowableArray(np.int64)  # run -> where it ends
 
     def __len__(self) -> int:
-        return len(self._high)
+        return len(self._ends)
 
     @property
     def nbytes(self) -> int:
-        return self._low.nbytes + self._high.nbytes
+        return self._low.nbytes + self._high.nbytes + self._ends.nbytes
 
-    def extend(self, values: NDArray[np.uint32]) -> None:
-        self._low.extend(values & 0xFFFF)
-        self._high.extend(values >> 16)
+    def append(self, run: NDArray[np.uint32]) -> None:
+        self._low.extend(run & 0xFFFF)
+        self._high.extend(run >> 16)
+        self._ends.append(len(self._high))
 
-    def runs(self, firsts: NDArray[Any], lasts: NDArray[Any]) -> NDArray[np.uint32]:
-        """The numbers first..last-1 of every run, concatenated."""
-        if len(firsts) == 0:
-            return np.zeros(0, dtype=np.uint32)
+    def of(self, runs: NDArray[Any]) -> tuple[NDArray[np.uint32], NDArray[Any]]:
+        """The numbers of these runs, concatenated, and how many each has."""
+        ends = self._ends.view
+        lasts = ends[runs]
+        firsts = np.where(runs > 0, ends[runs - 1], 0)
+        if len(runs) == 0:
+            return np.zeros(0, dtype=np.uint32), lasts
         # Adjacent runs, such as the turns of a session, are read as one.
         apart = firsts[1:] != lasts[:-1]
         begins, ends = firsts[np.append(True, apart)], lasts[np.append(apart, True)]
@@ -83,7 +88,7 @@ class ThreeByteArray:
         numbers = np.concatenate([high[a:b] for a, b in borders]).astype(np.uint32)
         numbers <<= 16
         numbers |= np.concatenate([low[a:b] for a, b in borders])
-        return numbers
+        return numbers, lasts - firsts
 
 
 def spread(starts: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.int64]:

@@ -31,7 +31,6 @@ from recollect.retrieve.score import (
     DEPTH,
     IndexQuery,
     K,
-    ScoredDocuments,
     Signals,
     best_rows,
     confidence,
@@ -83,9 +82,7 @@ class SearchEngine:
         floor: Floor = FLOOR,
         clock: Callable[[], float] = time.thread_time,
     ) -> None:
-        self._embedder = embedder
-        # Whether the model has a word whole; without a model, every word.
-        self.knows: Callable[[str], bool] = getattr(embedder, "knows", bool)
+        self.embedder = embedder
         self._clock = clock
         self._weights = weights
         self._floor = floor
@@ -176,53 +173,51 @@ class SearchEngine:
         prompt gives the same scores all day. `reached` holds the memories that the graph leads to,
         each with a bonus between 0 and 1. `k` and `depth` are of rank fusion (`fusion="rrf"`).
         """
-        weights = weights or self._weights
         asked = self._prepare(text, namespaces, mode, now)
+        asked.weights, asked.reached = weights or self._weights, reached
+        asked.fusion, asked.limit, asked.k, asked.depth = fusion, limit, k, depth
         asked.wanted = depth * limit if fusion == "rrf" else limit
         asked.each_side = fusion == "rrf" or mode == "semantic"
-        wanted = (mode, fusion, limit, k, depth, floor)
         with self._lock:
             try:
-                return self._ranked(asked, namespaces, weights, reached, *wanted)
+                return self._ranked(asked, floor=floor)
             except Exception as error:
                 if asked.vector is None:
                     raise
                 log.exception("the search by meaning failed; it goes by words alone")
                 asked.left_out["semantic"], asked.vector = f"the search failed: {error}", None
-                return self._ranked(asked, namespaces, weights, reached, *wanted)
+                return self._ranked(asked, floor=floor)
 
-    def _ranked(
-        self,
-        asked: "_Prompt",
-        namespaces: Sequence[str],
-        weights: SearchWeights,
-        reached: Mapping[str, float] | None,
-        mode: Mode,
-        fusion: Fusion,
-        limit: int,
-        k: int,
-        depth: int,
-        floor: bool,
-    ) -> Ranked:
-        found, terms, signals = self._gather(asked, namespaces, weights, reached)
+    def _ranked(self, asked: "_Prompt", *, floor: bool) -> Ranked:
+        found, terms, signals = self._gather(asked)
         semantic = asked.vector is not None
-        scored = [one.score(weights) for one in signals]
+        scored = [one.score(asked.weights) for one in signals]
         asked.mark("score")
         vectors = sum(index.vectors.count for index in found.values()) if semantic else 0
         sure, by_chance = confidence(scored, terms, vectors, self._floor)
         if floor and sure < (least := self.floor(semantic)):
             asked.left_out["all"] = f"confidence {sure:.3f} is below the floor of {least:.3f}"
             scored, found = [], {}
-        results = rows(found, scored, mode, fusion, semantic, limit, k, depth)
+        names, indexes = list(found), list(found.values())
+        if semantic and asked.mode == "semantic":
+            near = [one.parts["cosine"] for one in scored]
+            ordered = best_rows(indexes, scored, near, asked.limit)
+        elif semantic and asked.fusion == "rrf":
+            ordered = fused_rows(indexes, scored, asked.limit, asked.k, asked.depth)
+        else:
+            ordered = best_rows(indexes, scored, [one.total for one in scored], asked.limit)
+        results = tuple(
+            Result(
+                indexes[number].ids[int(scored[number].docs[at])],
+                names[number],
+                value,
+                {name: round(float(part[at]), 6) for name, part in scored[number].parts.items()},
+            )
+            for value, (number, at) in ordered
+        )
         asked.mark("fuse")
         return Ranked(
-            results,
-            sure,
-            asked.stages,
-            semantic,
-            asked.left_out,
-            asked.vector,
-            by_chance,
+            results, sure, asked.stages, semantic, asked.left_out, asked.vector, by_chance
         )
 
     def likeness(
@@ -246,7 +241,7 @@ class SearchEngine:
         """What ranking knows before weighting, and the ids of the documents; for `bench --fit`."""
         asked = self._prepare(text, [namespace], "hybrid", None)
         with self._lock:
-            found, _, (signals,) = self._gather(asked, [namespace], self._weights, None)
+            found, _, (signals,) = self._gather(asked)
             return signals, [found[namespace].ids[doc] for doc in signals.docs.tolist()]
 
     def _prepare(
@@ -254,7 +249,7 @@ class SearchEngine:
     ) -> "_Prompt":
         """What can be done without holding the lock."""
         began = self._clock()
-        asked = _Prompt(parse(text), now, self._clock, began)
+        asked = _Prompt(parse(text), namespaces, mode, now, self._weights, self._clock, began)
         asked.mark("query")
         if mode != "keyword" and text.strip():
             asked.vector = self._vector(asked.query, asked.left_out, namespaces)
@@ -271,16 +266,10 @@ class SearchEngine:
                         asked.spans.append(span)
         return asked
 
-    def _gather(
-        self,
-        asked: "_Prompt",
-        namespaces: Sequence[str],
-        weights: SearchWeights,
-        reached: Mapping[str, float] | None,
-    ) -> tuple[dict[str, Index], QueryTerms, list[Signals]]:
+    def _gather(self, asked: "_Prompt") -> tuple[dict[str, Index], QueryTerms, list[Signals]]:
         """The candidates of each index with their signals. A small index is scored whole."""
-        found = {name: self._indexes[name] for name in namespaces if name in self._indexes}
-        if asked.vector is not None and not self._have_vectors(namespaces):  # just removed
+        found = {name: self._indexes[name] for name in asked.namespaces if name in self._indexes}
+        if asked.vector is not None and not self._have_vectors(asked.namespaces):  # just removed
             asked.left_out["semantic"], asked.vector = _NO_VECTORS, None
         terms = weigh(asked.query, list(found.values()))
         asked.mark("weigh")
@@ -293,10 +282,8 @@ class SearchEngine:
                 asked.vector,
                 None if asked.now is None else (asked.now // _DAY_US + 1) * _DAY_US,
                 tuple(asked.spans),
-                _documents(index, reached) if reached else None,
-                getattr(self._embedder, "scale", AS_IT_IS)
-                if asked.vector is not None
-                else AS_IT_IS,
+                _documents(index, asked.reached) if asked.reached else None,
+                getattr(self.embedder, "scale", AS_IT_IS) if asked.vector is not None else AS_IT_IS,
                 asked.wanted,
                 asked.each_side,
             )
@@ -314,7 +301,7 @@ class SearchEngine:
                 if question.reached is not None:
                     chosen = np.union1d(chosen, question.reached[0])
                 chosen = np.sort(chosen)
-            signals.append(gather(index, question, chosen, weights))
+            signals.append(gather(index, question, chosen, asked.weights))
             asked.mark("score")
         return found, terms, signals
 
@@ -330,16 +317,16 @@ class SearchEngine:
     def _vector(
         self, query: Query, left_out: dict[str, str], namespaces: Sequence[str] | None = None
     ) -> NDArray[np.float32] | None:
-        if self._embedder is None:
+        if self.embedder is None:
             left_out["semantic"] = "no embedder"
-        elif not self._embedder.ready:
+        elif not self.embedder.ready:
             left_out["semantic"] = "the model is not loaded"
         elif namespaces is not None and not self._have_vectors(namespaces):
             # Embedding is most of the time of a search, and would change nothing.
             left_out["semantic"] = _NO_VECTORS
         else:
             try:
-                vector = self._embedder.embed([query.gist])[0]
+                vector = self.embedder.embed([query.gist])[0]
             except ModelUnavailable as error:
                 left_out["semantic"] = str(error)
             else:
@@ -351,12 +338,21 @@ class SearchEngine:
 
 @dataclass
 class _Prompt:
-    """A prompt, parsed and embedded, and the CPU time that it takes by stage."""
+    """A prompt, parsed and embedded, how it is searched, and the CPU time that it takes by
+    stage."""
 
     query: Query
+    namespaces: Sequence[str]
+    mode: Mode
     now: int | None
+    weights: SearchWeights
     clock: Callable[[], float]
     marked: float  # the time of the last mark
+    reached: Mapping[str, float] | None = None
+    fusion: Fusion = "linear"
+    limit: int = 0
+    k: int = K
+    depth: int = DEPTH
     wanted: int = 0  # results that may be taken, and of each ranking in rank fusion
     each_side: bool = False  # words and meaning are ranked apart
     vector: NDArray[np.float32] | None = None
@@ -381,35 +377,6 @@ def _documents(
         return None
     docs = np.array([doc for doc, _ in known], dtype=np.int64)
     return docs, np.array([bonus for _, bonus in known], dtype=np.float64)
-
-
-def rows(
-    found: Mapping[str, Index],
-    scored: Sequence[ScoredDocuments],
-    mode: Mode,
-    fusion: Fusion,
-    semantic: bool,
-    limit: int,
-    k: int = K,
-    depth: int = DEPTH,
-) -> tuple[Result, ...]:
-    indexes = list(found.values())
-    if semantic and mode == "semantic":
-        ordered = best_rows(indexes, scored, [one.parts["cosine"] for one in scored], limit)
-    elif semantic and fusion == "rrf":
-        ordered = fused_rows(indexes, scored, limit, k, depth)
-    else:
-        ordered = best_rows(indexes, scored, [one.total for one in scored], limit)
-    names = list(found)
-    return tuple(
-        Result(
-            indexes[number].ids[int(scored[number].docs[at])],
-            names[number],
-            value,
-            {name: round(float(part[at]), 6) for name, part in scored[number].parts.items()},
-        )
-        for value, (number, at) in ordered
-    )
 
 
 # --- the one search behind every door -------------------------------------------------------------

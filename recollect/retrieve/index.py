@@ -5,7 +5,7 @@ scores in whatever order they were added. A document whose id is present replace
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recollect.core.text_words import words
 from recollect.core.tuning import MATCHING
-from recollect.retrieve.arrays import GrowableArray, ThreeByteArray, distinct, tally
+from recollect.retrieve.arrays import GrowableArray, ThreeByteRuns, distinct, tally
 from recollect.retrieve.postings import Block, cover
 from recollect.retrieve.vector_index import QuantisedRows, VectorIndex
 from recollect.retrieve.vocabulary import GRAM_BITS, Vocabulary
@@ -135,8 +135,8 @@ class Index:
         self.vectors = VectorIndex()
         self.session_windows = SessionWindows()
         self.ids: list[str] = []
-        self.tokens = ThreeByteArray()  # 16 million different words are more than memory holds
-        self._ends = GrowableArray(np.int64)
+        # The words of each document; 16 million different ones are more than memory holds.
+        self.tokens = ThreeByteRuns()
         self.gram_length = GrowableArray(np.int32)
         self.alive = GrowableArray(np.bool_)
         self.session_window = GrowableArray(np.int32)
@@ -198,13 +198,6 @@ class Index:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def session_windows_with(self, stems: Sequence[str]) -> NDArray[np.int64]:
-        """How many session windows hold each of these stems."""
-        numbers = self.vocabulary.stem_numbers(stems)
-        counts = np.zeros(len(numbers), dtype=np.int64)
-        counts[numbers >= 0] = self.stem_session_windows.view[numbers[numbers >= 0]]
-        return counts
-
     def numbers(self, values: Mapping[str, float]) -> list[tuple[int, float]]:
         """Document numbers of those ids that are present, with their values."""
         return [(self._number[id], value) for id, value in values.items() if id in self._number]
@@ -217,23 +210,16 @@ class Index:
     def blocks(self) -> tuple[Block, ...]:
         """Postings of all documents, brought up to date first."""
         if len(self.ids) > self._covered():
-            self._blocks = cover(self._blocks, self.tokens, self._ends.view)
+            self._blocks = cover(self._blocks, self.tokens)
         return self._blocks
 
     def _covered(self) -> int:
         return self._blocks[-1].last if self._blocks else 0
 
-    def tokens_of(self, docs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The tokens of these documents, concatenated, and how many each has."""
-        ends = self._ends.view
-        last = ends[docs]
-        first = np.where(docs > 0, ends[docs - 1], 0)
-        return self.tokens.runs(first, last), last - first
-
     @property
     def nbytes(self) -> dict[str, int]:
         """Where the memory goes, in bytes."""
-        columns = (self._ends, self.gram_length, self.alive, self.session_window, self.previous)
+        columns = (self.gram_length, self.alive, self.session_window, self.previous)
         more = (self.next, self.author, self.asks, self.time, self.created, self.prior)
         return {
             "tokens": self.tokens.nbytes,
@@ -256,8 +242,7 @@ class Index:
             self._number[document.id] = len(self.ids)
             self.ids.append(document.id)
             repeat = MATCHING.title_weight if text else 1
-            self.tokens.extend(self.vocabulary.number(title * repeat + text))
-            self._ends.append(len(self.tokens))
+            self.tokens.append(self.vocabulary.number(title * repeat + text))
             self.asks.append(
                 len(text) < MATCHING.question_words
                 and document.text.rstrip().endswith(("?", "\uff1f"))
@@ -275,7 +260,7 @@ class Index:
     def _count(self, docs: NDArray[Any], step: int) -> NDArray[Any]:
         """Keep the document frequencies exact; returns how many grams each document has."""
         self.word_documents.grow_to(len(self.vocabulary))
-        tokens, lengths = self.tokens_of(docs)
+        tokens, lengths = self.tokens.of(docs)
         owner = np.repeat(np.arange(len(docs)), lengths)
         pairs = distinct(owner << 32 | tokens)
         held = pairs & 0xFFFFFFFF
@@ -344,7 +329,7 @@ class Index:
         self.session_windows.settle(session_window, length, self.vectors.mean(docs))
 
     def _stems_in(self, docs: tuple[int, ...]) -> tuple[NDArray[Any], int]:
-        tokens, _ = self.tokens_of(np.array(docs, dtype=np.int64))
+        tokens, _ = self.tokens.of(np.array(docs, dtype=np.int64))
         return distinct(self.vocabulary.stem_of.view[tokens]), len(tokens)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.arrays import ThreeByteArray, spread
+from recollect.retrieve.arrays import ThreeByteRuns, spread
 
 _DOC_BITS = 13
 LARGEST = 1 << _DOC_BITS  # documents in a block: bounds the memory and the time of one merge
@@ -40,12 +40,10 @@ class Block:
         return np.repeat(inside, counts), docs, (packed >> _DOC_BITS) + 1
 
 
-def build(tokens: ThreeByteArray, ends: NDArray[Any], first: int, last: int) -> Block:
+def build(tokens: ThreeByteRuns, first: int, last: int) -> Block:
     """The block of documents first..last-1."""
-    begin = int(ends[first - 1]) if first else 0
-    piece = tokens.runs(np.array([begin]), ends[last - 1 : last]).astype(np.int64)
-    owner = np.repeat(np.arange(last - first), np.diff(ends[first:last], prepend=begin))
-    keys = (piece << 16) | owner
+    words_of, lengths = tokens.of(np.arange(first, last))
+    keys = (words_of.astype(np.int64) << 16) | np.repeat(np.arange(last - first), lengths)
     keys.sort()
     new = np.flatnonzero(np.diff(keys, prepend=-1))
     repeats = np.diff(new, append=len(keys))
@@ -62,19 +60,17 @@ def build(tokens: ThreeByteArray, ends: NDArray[Any], first: int, last: int) -> 
     )
 
 
-def cover(
-    blocks: tuple[Block, ...], tokens: ThreeByteArray, ends: NDArray[Any]
-) -> tuple[Block, ...]:
+def cover(blocks: tuple[Block, ...], tokens: ThreeByteRuns) -> tuple[Block, ...]:
     """Blocks that cover every document: the given ones and new ones, merged where possible."""
     done = list(blocks)
     first = done[-1].last if done else 0
-    last = len(ends)
+    last = len(tokens)
     while first < last:
         step = min(last, first + LARGEST)
         while done and _merges(done[-1], step - first):
             first = done.pop().first
         step = min(last, first + LARGEST)
-        done.append(build(tokens, ends, first, step))
+        done.append(build(tokens, first, step))
         first = step
     return tuple(done)
 

@@ -287,7 +287,10 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> QueryTerms:
     session_windows = sum(index.session_windows.count for index in indexes)
     documents = sum(index.count for index in indexes)
     every = list(dict.fromkeys(query.stems))
-    counts = sum((index.session_windows_with(every) for index in indexes), np.zeros(len(every)))
+    counts = np.zeros(len(every))  # session windows that hold each stem
+    for index in indexes:
+        numbers = index.vocabulary.stem_numbers(every)
+        counts[numbers >= 0] += index.stem_session_windows.view[numbers[numbers >= 0]]
     holders_of = dict(zip(every, counts.tolist(), strict=True))
     by_word = list(zip(query.words, query.stems, strict=True))
     stop = {stem for word, stem in by_word if word in STOP_WORDS}

@@ -33,7 +33,7 @@ def texts_of(
     index: Index, docs: NDArray[Any], numbers: NDArray[np.uint8]
 ) -> tuple[TokenRuns, "Matches"]:
     """The words of documents, and where words of the query stand in them."""
-    tokens, lengths = index.tokens_of(docs)
+    tokens, lengths = index.tokens.of(docs)
     owner = np.repeat(np.arange(len(docs), dtype=np.int32), lengths)
     which = numbers[tokens]
     position = np.flatnonzero(which != 0)
@@ -160,7 +160,7 @@ def session(
     if width == 0 or len(session_windows) == 0:
         return np.zeros(len(session_windows)), members
     docs = np.array([doc for docs in held for doc in docs], dtype=np.int64)
-    tokens, lengths = index.tokens_of(docs)
+    tokens, lengths = index.tokens.of(docs)
     number = np.repeat(np.arange(len(session_windows), dtype=np.int32), members)
     owner = np.repeat(number, lengths)
     which = numbers[tokens]

@@ -79,12 +79,11 @@ def compact(runtime: ServiceRuntime, given: CompactRequest) -> CompactAnswer:
         )
     record_id = None
     if given.store:
-        scrubber = privacy.Scrubber()
         clean = replace(
             found,
-            summary=scrubber.clean(found.summary),
+            summary=privacy.scrub(found.summary),
             summarised=tuple(
-                ConversationMessage(one.role, scrubber.clean(one.content))
+                ConversationMessage(one.role, privacy.scrub(one.content))
                 for one in found.summarised
             ),
         )

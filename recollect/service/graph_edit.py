@@ -64,7 +64,7 @@ def edit(runtime: ServiceRuntime, thing_id: Name, wanted: GraphItemChange) -> Gr
             continue
         if type(thing) not in names:
             raise BadInput(f"this field of {thing_id} cannot be changed")
-        clean = privacy.scrub(given).text if isinstance(given, str) else given
+        clean = privacy.scrub(given) if isinstance(given, str) else given
         changes[names[type(thing)]] = clean
     if not changes:
         raise BadInput("no change was given", hint="value, confidence")

@@ -140,7 +140,7 @@ class ProjectGraph:
 
     def _of_work(self, work_id: str) -> list[Relationship]:
         found = []
-        stones = self._stones.any(self.namespace)
+        stones = self._stones.lookup(self.namespace).by_record
         for one in self._work.relationships(work_id):
             source, target = (self._merged.get(end, end) for end in (one.source_id, one.target_id))
             if (source, target) != (one.source_id, one.target_id):
@@ -151,7 +151,7 @@ class ProjectGraph:
         return found
 
     def _visible(self, one: Entity) -> Entity:
-        if not self._stones.any(self.namespace):
+        if not self._stones.lookup(self.namespace).by_record:
             return one
         told = self._stones.visible_text(self.namespace, one.description)
         return msgspec.structs.replace(one, description=told)

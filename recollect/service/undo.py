@@ -83,7 +83,7 @@ def _update_tombstones(runtime: ServiceRuntime, undone: Operation, touched: list
 def _undo_verdict(runtime: ServiceRuntime, given: Operation, detail: dict[str, Any]) -> Undone:
     """Undo a verdict, unless a later one has replaced it."""
     record_id, feedback = str(detail.get("record_id")), runtime.recall().feedback
-    if feedback.of(given.namespace).get(record_id) != detail.get("verdict"):
+    if feedback.of(given.namespace).given.get(record_id) != detail.get("verdict"):
         raise CannotUndo(f"another verdict was given on {record_id} since {given.op_id}")
     before = detail.get("before", "none")
     done = feedback.give(given.namespace, record_id, before, runtime.actor)
@@ -137,6 +137,6 @@ def _undoable_never(
     ]  # fmt: skip
     if not given:
         return set()
-    verdicts = runtime.recall().feedback.of(namespace)
+    verdicts = runtime.recall().feedback.of(namespace).given
     newest = {record_id: op_id for op_id, record_id in reversed(given)}
     return {op_id for record_id, op_id in newest.items() if verdicts.get(record_id) == "never"}

@@ -106,7 +106,9 @@ def week(runtime: ServiceRuntime, asked: WeekQuery) -> Week:
         kept=tuple(
             record_id
             for namespace in namespaces
-            for record_id, verdict in (recall.feedback.of(namespace) if recall else {}).items()
+            for record_id, verdict in (
+                recall.feedback.of(namespace).given if recall else {}
+            ).items()
             if verdict == "useful"
         ),
         titles=beliefs.titles(runtime, (*ended, *waiting)),

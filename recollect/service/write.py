@@ -419,7 +419,7 @@ def move(runtime: ServiceRuntime, record_id: str, scope: Scope, reason: str = ""
         raise Conflict(f"{record_id} is already in that project")
     _, came = runtime.memories.move(known, target, runtime.actor, reason)
     feedback = runtime.recall().feedback
-    if feedback.of(known.namespace).get(known.record_id) == "never":
+    if feedback.of(known.namespace).given.get(known.record_id) == "never":
         feedback.give(target, known.record_id, "never", runtime.actor)  # the verdict moves along
     runtime.embed_soon()
     return Changed(record=find(runtime, known.record_id), op_id=came.op_id)
@@ -464,14 +464,12 @@ def scrubbed(runtime: ServiceRuntime, given: V) -> V:
     session_id = tree.get("session_id")
     if session_id and tree.get("author", "user") != "user":
         tree = _without_own(tree, functools.partial(runtime.pipeline.own_text, session_id))
-    cleaned = privacy.scrub_tree(tree)
-    if cleaned.private:
-        runtime.counters.count("private spans removed", cleaned.private)
-    for kind, number in cleaned.secrets.items():
-        runtime.counters.count(f"secrets removed: {kind}", number)
-    if "title" in tree and isinstance(cleaned.value.get("title"), str):
-        cleaned.value["title"] = cleaned.value["title"][:TITLE_CHARS]
-    return values.convert(type(given), {**cleaned.value, **kept})
+    removed: dict[str, int] = {}
+    cleaned = privacy.scrub_tree(tree, removed)
+    runtime.counters.removed(removed)
+    if "title" in tree and isinstance(cleaned.get("title"), str):
+        cleaned["title"] = cleaned["title"][:TITLE_CHARS]
+    return values.convert(type(given), {**cleaned, **kept})
 
 
 def _without_own(tree: Any, own_text: Any) -> Any:

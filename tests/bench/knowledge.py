@@ -53,7 +53,7 @@ class World:
         self.it.recall_now.limit_ms = 5000  # what is measured here is not how fast it is
         self._backfill = None
         if embedder is not None:
-            self.it.engine._embedder = embedder
+            self.it.engine.embedder = embedder
             self._backfill = Backfill(self.store, embedder, self.it.index_cache.embedded)
 
     def close(self) -> None:

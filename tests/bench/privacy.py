@@ -36,7 +36,7 @@ def recall(seed: int = 7, size: int = 2000) -> tuple[float, Counter[str]]:
     """The share of generated secrets that do not survive, and the kinds of those that do."""
     missed: Counter[str] = Counter()
     for kind, how, core, text in sample(seed, size):
-        if core in scrub(text).text:
+        if core in scrub(text):
             missed[f"{kind} in {how}"] += 1
     return 1 - missed.total() / size, missed
 

@@ -12,7 +12,7 @@ import pytest
 from recollect.core.values import encode
 from recollect.hosts import hooks, registry
 from recollect.hosts.facts import Facts
-from recollect.hosts.payloads import Payload
+from recollect.hosts.payloads import Capture, Payload
 from recollect.hosts.reading import read_object
 from tests.contract.host_contract import (
     FENCED,
@@ -35,6 +35,10 @@ def changed(payload: Payload, **fields: Any) -> Payload:
 
 def prompt(host: str) -> Payload:
     return payloads(host)[registry.facts()[host].prompts[0]]
+
+
+def answer(capture: Capture, context: str = "") -> bytes:
+    return hooks.adapter(capture.host).answer(capture.event, context)
 
 
 def quoted(text: str) -> bytes:
@@ -194,7 +198,7 @@ def test_claude_code_the_answer_can_be_read_from_the_transcript() -> None:
 
 def test_copilot_as_a_guest_of_claude_code_is_answered_in_its_own_format() -> None:
     capture = hooks.capture(payloads("claude-code")["guest.copilot.UserPromptSubmit"])
-    assert hooks.answer(capture, "context") == b'{"additionalContext":"context"}'
+    assert answer(capture, "context") == b'{"additionalContext":"context"}'
 
 
 def test_claude_code_a_guest_has_the_keys_that_it_has_under_its_own_name() -> None:
@@ -345,11 +349,11 @@ def test_kiro_ide_the_prompt_may_be_the_arguments() -> None:
 def test_cursor_a_prompt_is_let_through_with_a_context_and_without() -> None:
     capture = hooks.capture(payloads("cursor")["beforeSubmitPrompt"])
     assert capture.wants == "prompt"
-    assert json.loads(hooks.answer(capture, FENCED)) == {
+    assert json.loads(answer(capture, FENCED)) == {
         "continue": True,
         "additional_context": FENCED,
     }
-    assert hooks.answer(capture) == b'{"continue":true}'
+    assert answer(capture) == b'{"continue":true}'
 
 
 def test_kiro_ide_a_tool_and_a_stop_may_be_told_in_the_variable() -> None:
@@ -402,5 +406,5 @@ def test_an_unknown_host_stores_what_it_can_and_is_told_nothing() -> None:
     assert capture.host == "somenewagent"
     assert capture.query == "PROBE-PROMPT-1 NOTOOLS: hello."
     assert capture.wants is None
-    assert hooks.answer(capture, "context") == b""
+    assert answer(capture, "context") == b""
     assert hooks.adapter("").name == "unknown"

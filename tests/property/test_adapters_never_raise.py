@@ -45,7 +45,7 @@ objects = st.dictionaries(st.sampled_from(FIELDS), values, max_size=8)
 def captured(payload: Payload) -> Capture:
     capture = hooks.capture(payload)
     check_capture(capture)
-    assert isinstance(hooks.answer(capture), bytes)
+    assert isinstance(hooks.adapter(capture.host).answer(capture.event, ""), bytes)
     assert isinstance(hooks.answered_from_transcript(capture, payload.stdin), Capture)
     return capture
 

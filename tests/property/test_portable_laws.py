@@ -47,7 +47,7 @@ NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def clean(text: str) -> bool:
-    return privacy.scrub(text).text == text and "\0" not in text
+    return privacy.scrub(text) == text and "\0" not in text
 
 
 TEXT = st.text(

@@ -92,7 +92,7 @@ def arguments(rng: random.Random, tries: int, scratch: Path | None = None) -> Re
         line = rng.choice(commands).replace("{}", secret)
         text = _around(rng, line)
         report.tries += 1
-        if secret in scrub(text).text or secret.encode() in scrub_raw(text.encode()).data:
+        if secret in scrub(text) or secret.encode() in scrub_raw(text.encode()):
             report.failed("leaked", repr(text))
     return report
 
@@ -108,7 +108,7 @@ def sentences(rng: random.Random, tries: int, scratch: Path | None = None) -> Re
         text = rng.choice(["", "Ok. ", "1) "]) + rng.choice(forms).replace("{}", secret)
         text += rng.choice(["", "\n", "\nnext line 12"])
         report.tries += 1
-        if secret in scrub(text).text:
+        if secret in scrub(text):
             left.append(text)
     for text in left[tries // 20 :]:
         report.failed("leaked", repr(text))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from recollect.core.kinds import PROFILE
-from recollect.core.values import Author, SourceType
+from recollect.core.values import SourceType
 from recollect.extract.interface import (
     ChangeClaim,
     Claim,
@@ -78,7 +78,7 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
             for sentence in sentences(text)[:MOST_ANSWERED]:
                 sure = 0.3 if _HEDGED.search(sentence) else 0.5
                 for triple in grammar.triples(sentence):
-                    yield _fact(*triple, turn, event_id, "assistant", "inferred", confidence=sure)
+                    yield FactClaim(*triple, turn.at, "assistant", "inferred", sure, (event_id,))
     project = turn.project_name
     for call in turn.calls:
         if call.event_id not in fresh or call.failed:
@@ -95,15 +95,15 @@ def _facts_of_sentence(sentence: str, turn: Turn, event_id: str) -> Iterator[Cla
     told = set()
     for triple in grammar.triples(sentence):
         told |= set(triple[0].lower().split())
-        yield _fact(*triple, turn, event_id, "user", source, confidence=0.9)
+        yield FactClaim(*triple, turn.at, "user", source, 0.9, (event_id,))
     for predicate, pattern in predicates.SENTENCES:
         for found in pattern.finditer(sentence[:400]):
             subject, thing = _name(found["s"]), _name(found["o"])
             if subject.lower() in told or thing.lower() in told:
                 continue
             if subject and thing and subject.lower() != thing.lower():
-                yield _fact(
-                    subject, predicate, thing, turn, event_id, "user", "stated", confidence=0.9
+                yield FactClaim(
+                    subject, predicate, thing, turn.at, "user", "stated", 0.9, (event_id,)
                 )
     if len(sentence) <= MOST_CHANGED and not any(
         pattern.search(sentence) for pattern in (patterns.OPEN, patterns.REQUEST)
@@ -131,29 +131,11 @@ def _facts_of_command(call: ToolCall, project: str, turn: Turn) -> Iterator[Clai
     for step in steps(call.command):
         for pattern, predicate, thing in predicates.COMMANDS:
             if pattern.search(step):
-                yield _fact(
-                    project,
-                    predicate,
-                    thing,
-                    turn,
-                    call.event_id,
-                    "tool",
-                    "observed",
-                    confidence=0.8,
-                )
+                yield _observed(project, predicate, thing, turn, call, 0.8)
                 break
         for package in packages(step):
             yield EntityClaim(package[:200], "package", event_ids=(call.event_id,))
-            yield _fact(
-                project,
-                "depends_on",
-                package[:200],
-                turn,
-                call.event_id,
-                "tool",
-                "observed",
-                confidence=0.85,
-            )
+            yield _observed(project, "depends_on", package[:200], turn, call, 0.85)
 
 
 # Files in which a project says how it is built and tested, and a step's purpose by its words.
@@ -182,41 +164,22 @@ def _named_command(call: ToolCall, project: str, turn: Turn) -> Iterator[Claim]:
         if named or step in said or step in written:
             # In "npm run lint" the word after "run" tells what it is for.
             purpose = next((one for one in purposes if one != "run"), "run")
-            predicate = f"{purpose}_command"
-            yield _fact(
-                project, predicate, step, turn, call.event_id, "tool", "observed", confidence=0.85
-            )
+            yield _observed(project, f"{purpose}_command", step, turn, call, 0.85)
 
 
 def _moved(call: ToolCall, turn: Turn) -> Iterator[Claim]:
     for step in steps(call.command):
         words = program(step)
         if words[:2] == ["git", "mv"] and len(words) == 4 and not words[2].startswith("-"):
-            yield _fact(
-                words[2][:200],
-                "renamed_to",
-                words[3][:200],
-                turn,
-                call.event_id,
-                "tool",
-                "observed",
-                confidence=0.95,
-            )
+            yield _observed(words[2][:200], "renamed_to", words[3][:200], turn, call, 0.95)
 
 
-def _fact(
-    subject: str,
-    predicate: str,
-    thing: str,
-    turn: Turn,
-    event_id: str,
-    author: Author,
-    source_type: SourceType,
-    *,
-    confidence: float,
+def _observed(
+    subject: str, predicate: str, thing: str, turn: Turn, call: ToolCall, confidence: float
 ) -> FactClaim:
+    """A fact that a command shows."""
     return FactClaim(
-        subject, predicate, thing, turn.at, author, source_type, confidence, (event_id,)
+        subject, predicate, thing, turn.at, "tool", "observed", confidence, (call.event_id,)
     )
 
 
@@ -227,9 +190,8 @@ def _name(text: str) -> str:
 
 def _key(text: str) -> tuple[str, str]:
     """What a preference is about: a family of alternatives, or its first significant words."""
-    for category, key, pattern in predicates.WISHES:
-        if pattern.search(text):
-            return category, key
+    if wish := predicates.wish(text):
+        return wish
     words = {word.strip(".,") for word in text.lower().split()}
     for category, key, rivals in predicates.FAMILIES:
         if words & rivals:

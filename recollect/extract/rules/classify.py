@@ -14,47 +14,19 @@ from recollect.core.kinds import TYPES
 MOST_CONCEPTS = 5
 
 _LANGUAGES = {
-    ".py": "python",
-    ".pyi": "python",
-    ".ts": "typescript",
-    ".tsx": "react",
-    ".jsx": "react",
-    ".js": "javascript",
-    ".mjs": "javascript",
-    ".go": "go",
-    ".rs": "rust",
-    ".java": "java",
-    ".kt": "kotlin",
-    ".kts": "gradle",
-    ".gradle": "gradle",
-    ".rb": "ruby",
-    ".erb": "rails",
-    ".php": "php",
-    ".cs": "c-sharp",
-    ".cpp": "c++",
-    ".hpp": "c++",
-    ".cc": "c++",
-    ".c": "c",
-    ".h": "c",
-    ".swift": "swift",
-    ".ex": "elixir",
-    ".exs": "elixir",
-    ".sql": "sql",
-    ".tf": "terraform",
-    ".css": "css",
-    ".scss": "css",
-    ".html": "html",
-    ".vue": "vue",
-    ".svelte": "svelte",
-    ".md": "docs",
-    ".rst": "docs",
-    ".proto": "protobuf",
-    ".sh": "shell",
-    ".yml": "config",
-    ".yaml": "config",
-    ".toml": "config",
-    ".ini": "config",
-}
+    suffix: language
+    for language, suffixes in (
+        ("python", ".py .pyi"), ("typescript", ".ts"), ("react", ".tsx .jsx"),
+        ("javascript", ".js .mjs"), ("go", ".go"), ("rust", ".rs"), ("java", ".java"),
+        ("kotlin", ".kt"), ("gradle", ".kts .gradle"), ("ruby", ".rb"), ("rails", ".erb"),
+        ("php", ".php"), ("c-sharp", ".cs"), ("c++", ".cpp .hpp .cc"), ("c", ".c .h"),
+        ("swift", ".swift"), ("elixir", ".ex .exs"), ("sql", ".sql"), ("terraform", ".tf"),
+        ("css", ".css .scss"), ("html", ".html"), ("vue", ".vue"), ("svelte", ".svelte"),
+        ("docs", ".md .rst"), ("protobuf", ".proto"), ("shell", ".sh"),
+        ("config", ".yml .yaml .toml .ini"),
+    )
+    for suffix in suffixes.split()
+}  # fmt: skip
 _PLACES = (
     (re.compile(r"(?:^|/)tests?/|_test\.|\.test\.|\.spec\.|(?:^|/)test_"), "testing"),
     (re.compile(r"\.github/|\.gitlab-ci|jenkinsfile|(?:^|/)ci/", re.I), "ci"),
@@ -93,76 +65,26 @@ _WORDS = (
 )
 
 # Each category with its evidence: patterns over words and files, and their weights.
-_CATEGORIES: tuple[tuple[str, re.Pattern[str], int], ...] = (
-    (
-        "security",
-        re.compile(
-            r"\b(?:secur\w+|vulnerab\w+|cve-\d|xss|injection|secret|credential|csrf|"
-            r"redact\w*|permission|authenti\w+|authori[sz]\w+)\b",
-            re.I,
-        ),
-        4,
-    ),
-    (
-        "debugging",
-        re.compile(
-            r"\b(?:root cause|bug|crash\w*|fail(?:s|ed|ure|ing)|error|fix(?:es|ed)?|"
-            r"exception|leak|deadlock|hangs?|flak\w+|regression)\b",
-            re.I,
-        ),
-        3,
-    ),
-    (
-        "testing",
-        re.compile(
-            r"\b(?:tests?|coverage|fixture|mock|assert\w*|snapshot)\b|_test\.|\.test\.|"
-            r"test_|\btests?/",
-            re.I,
-        ),
-        3,
-    ),
-    (
-        "architecture",
-        re.compile(
-            r"\b(?:architecture|design|decid\w+|decision|instead of|strategy|pattern|"
-            r"trade-?off|option \d|schema|interface)\b",
-            re.I,
-        ),
-        3,
-    ),
-    (
-        "refactoring",
-        re.compile(
-            r"\b(?:refactor\w*|renam\w+|extract(?:ed)?|simplif\w+|clean(?:ed)? ?up|"
-            r"dedup\w*|remov\w+|moved)\b",
-            re.I,
-        ),
-        3,
-    ),
-    (
-        "config",
-        re.compile(
-            r"\b(?:config\w*|settings?|env|flag|docker\w*|terraform|helm|ci|workflow|deploy\w*|"
-            r"gradle|cmake\w*|version)\b|\.ya?ml|\.toml|\.tf\b|\.json\b",
-            re.I,
-        ),
-        2,
-    ),
-    (
-        "docs",
-        re.compile(r"\b(?:docs?|readme|documentation|changelog|comment|adr)\b|\.md\b", re.I),
-        2,
-    ),
-    (
-        "feature-dev",
-        re.compile(
-            r"\b(?:add(?:s|ed)?|implement\w*|creat\w+|new|support\w*|feature|"
-            r"introduc\w+)\b",
-            re.I,
-        ),
-        2,
-    ),
-)
+_CATEGORIES: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
+    (name, weight, re.compile(words, re.IGNORECASE))
+    for name, weight, words in (
+        ("security", 4, r"\b(?:secur\w+|vulnerab\w+|cve-\d|xss|injection|secret|credential|csrf|"
+         r"redact\w*|permission|authenti\w+|authori[sz]\w+)\b"),
+        ("debugging", 3, r"\b(?:root cause|bug|crash\w*|fail(?:s|ed|ure|ing)|error|fix(?:es|ed)?|"
+         r"exception|leak|deadlock|hangs?|flak\w+|regression)\b"),
+        ("testing", 3, r"\b(?:tests?|coverage|fixture|mock|assert\w*|snapshot)\b|_test\.|\.test\.|"
+         r"test_|\btests?/"),
+        ("architecture", 3, r"\b(?:architecture|design|decid\w+|decision|instead of|strategy|"
+         r"pattern|trade-?off|option \d|schema|interface)\b"),
+        ("refactoring", 3, r"\b(?:refactor\w*|renam\w+|extract(?:ed)?|simplif\w+|clean(?:ed)? ?up|"
+         r"dedup\w*|remov\w+|moved)\b"),
+        ("config", 2, r"\b(?:config\w*|settings?|env|flag|docker\w*|terraform|helm|ci|workflow|"
+         r"deploy\w*|gradle|cmake\w*|version)\b|\.ya?ml|\.toml|\.tf\b|\.json\b"),
+        ("docs", 2, r"\b(?:docs?|readme|documentation|changelog|comment|adr)\b|\.md\b"),
+        ("feature-dev", 2, r"\b(?:add(?:s|ed)?|implement\w*|creat\w+|new|support\w*|feature|"
+         r"introduc\w+)\b"),
+    )
+)  # fmt: skip
 GENERAL = "general"
 
 
@@ -188,7 +110,7 @@ def concepts(text: str, files: Iterable[str], commands: Iterable[str] = ()) -> t
 def category(text: str, files: Iterable[str] = ()) -> str:
     scores: dict[str, int] = {}
     looked_at = text[:1500] + " " + " ".join(list(files)[:10])
-    for name, pattern, weight in _CATEGORIES:
+    for name, weight, pattern in _CATEGORIES:
         hits = min(len(pattern.findall(looked_at)), 3)
         if hits:
             scores[name] = hits * weight

@@ -39,17 +39,8 @@ _VARIABLE = (
     (re.compile(r"(?<=[\s=#])\d+\b"), "<n>"),
 )
 # How many words identify a command; one for those not listed.
-_SUBCOMMANDS = (
-    *(
-        (program, 2)
-        for program in word_set("git go cargo make mix dbt terraform helm kubectl fly php uv")
-    ),
-    *(
-        (program, 3)
-        for program in word_set("gh npm pnpm yarn bun mise docker poetry bundle rails just")
-    ),
-    ("python", 3),
-)
+_TWO_WORDS = word_set("git go cargo make mix dbt terraform helm kubectl fly php uv")
+_THREE_WORDS = word_set("gh npm pnpm yarn bun mise docker poetry bundle rails just python")
 _COMMIT_TEXT = re.compile(r"(?<=git commit) .*-m\b.*")
 _FAILED = re.compile(
     r"(?:error\b|\bfail(?:ed|ure)?\b|exception|panic|assert|cannot|could not|not found|denied|"
@@ -109,7 +100,8 @@ def template(step: str) -> str:
 def family(step: str) -> str:
     """A step for comparison with others: program, sub-commands and options, no arguments."""
     words = template(step).split()
-    depth = next((depth for start, depth in _SUBCOMMANDS if words[:1] == [start]), 1)
+    first = words[0] if words else ""
+    depth = 2 if first in _TWO_WORDS else 3 if first in _THREE_WORDS else 1
     return " ".join(words[:depth] + [word for word in words[depth:] if word.startswith("-")])
 
 

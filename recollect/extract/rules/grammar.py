@@ -178,7 +178,13 @@ def triples(sentence: str) -> Iterator[Triple]:
             subject = _SUBJECT_IN.search(clause)
             about = triple[0] or (subject[subject.lastgroup or 0] if subject else about)
         triple = (_TAIL.sub("", triple[0]), *triple[1:])
-        if all(triple) and _name(triple[0]) and _thing(triple[2]) and triple not in seen:
+        thing = triple[2].lower().split()[:1]
+        if (
+            all(triple)
+            and _name(triple[0])
+            and not _NO_THING.issuperset(thing)
+            and triple not in seen
+        ):
             seen.add(triple)
             yield triple
 
@@ -190,6 +196,7 @@ def _clauses(sentence: str) -> Iterator[str]:
             yield clause
 
 
+_NO_THING = word_set("which who it that this them what a")
 _NOTHING: Triple = ("", "", "")
 
 
@@ -248,19 +255,6 @@ def _object(text: str) -> str:
     text = _TAIL.sub("", text.strip(" ,;!\"'`"))
     text = re.sub(r"^(?:now|still|the|back to|again|also) ", "", text, flags=re.IGNORECASE)
     return text[:200] if len(text.split()) <= 6 else ""
-
-
-def _thing(text: str) -> bool:
-    return text.lower().split()[0] not in (
-        "which",
-        "who",
-        "it",
-        "that",
-        "this",
-        "them",
-        "what",
-        "a",
-    )
 
 
 def _name(text: str) -> bool:

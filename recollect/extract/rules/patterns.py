@@ -224,13 +224,7 @@ _NO_WAY = (  # what is refused, tried or dropped every day, and is no way of doi
     r"(?!(?:(?:the|a|an|all|any|your|this|every|some) )?(?:\w+ )?(?:requests?|connections?|tokens?|inputs?|payloads?|messages?|"
     r"calls?|push|prs?|pull requests?|commits?|changes|invites?|offers?|values?|rows?|uploads?|logins?|error)\b)"
 )
-_WE_TURNED_DOWN = (
-    r"\b(?:we|i|the team)(?:'ve| have| had)? (?:also |already |finally )?"
-    + _TURNED_DOWN
-    + r" "
-    + _NO_WAY
-    + r"\S.{3,}"
-)
+_WE_TURNED_DOWN = rf"\b(?:we|i|the team)(?:'ve| have| had)? (?:also |already |finally )?{_TURNED_DOWN} {_NO_WAY}\S.{{3,}}"
 REJECTED = _any(
     r"\b(?:don'?t|do not|let'?s not|no need to) (?:add|introduce|use|build|create|implement|support|"
     r"bring in|deprecate)\b " + _THING + r".{3,80}(?:,|because|since|as |\bfor now\b|already)",
@@ -286,10 +280,6 @@ DECIDED_AGAINST = re.compile(r"\b(?:decided against|ruled out)\b", re.IGNORECASE
 DECIDED = re.compile(
     r"\bwe(?:'ve| have)? (?:also |finally )?decided\b|^(?:the |our )?(?:final )?decision\b",
     re.IGNORECASE,
-)
-# Weaker verbs: what was kept or done on purpose must also name something.
-ANSWER_KEPT = _any(
-    r"\b(?:i|we) (?:kept|deliberately)\b.{5,160}\b(?:because|instead of|rather than|over|since|so that|on purpose|not the)\b",
 )
 # Reported of somebody else, or a decision only about the next step.
 NO_DECISION = _any(

@@ -21,42 +21,15 @@ def _sentence(text: str) -> re.Pattern[str]:
 
 # Said by the user in so many words.
 SENTENCES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "deployed_on",
-        _sentence(
-            rf"\b{_SUBJECT} (?:is|are|gets) (?:now )?(?:deployed|hosted) (?:on|to|at|with) {_OBJECT}"
-        ),
-    ),
+    ("deployed_on", _sentence(rf"\b{_SUBJECT} (?:is|are|gets) (?:now )?(?:deployed|hosted) (?:on|to|at|with) {_OBJECT}")),
     ("runs_on", _sentence(rf"\b{_SUBJECT} (?:still |now )?runs? on {_OBJECT}")),
-    (
-        "located_in",
-        _sentence(
-            rf"\b{_SUBJECT} (?:lives|is|are) (?:located )?(?:in|under) (?P<o>[\w.-]*/[\w./-]+|[\w-]+\.\w{{1,5}})"
-        ),
-    ),
+    ("located_in", _sentence(rf"\b{_SUBJECT} (?:lives|is|are) (?:located )?(?:in|under) (?P<o>[\w.-]*/[\w./-]+|[\w-]+\.\w{{1,5}})")),
     ("depends_on", _sentence(rf"\b{_SUBJECT} depends on {_OBJECT}")),
     ("owns", _sentence(rf"\b{_SUBJECT} (?:owns|maintains) {_OBJECT}")),
-    (
-        "replaced_by",
-        _sentence(
-            rf"\bwe (?:moved|switched|migrated) (?:over )?from (?P<s>{_NAME}) to (?P<o>{_NAME})"
-        ),
-    ),
-    (
-        "replaced_by",
-        _sentence(rf"\b(?:replaced?|swap(?:ped)?) (?P<s>{_NAME}) (?:with|by|for) (?P<o>{_NAME})"),
-    ),
-    (
-        "renamed_to",
-        _sentence(
-            rf"\brenamed? (?:the )?(?:\w+ )?[`'\"]?(?P<s>{_NAME})[`'\"]? to [`'\"]?(?P<o>{_NAME})"
-        ),
-    ),
-    (
-        "configured_by",
-        _sentence(rf"\b{_SUBJECT} is configured (?:in|by|through|via) (?P<o>[\w./-]+\.\w{{1,6}})"),
-    ),
-)
+    ("replaced_by", _sentence(rf"\bwe (?:moved|switched|migrated) (?:over )?from (?P<s>{_NAME}) to (?P<o>{_NAME})")),
+    ("replaced_by", _sentence(rf"\b(?:replaced?|swap(?:ped)?) (?P<s>{_NAME}) (?:with|by|for) (?P<o>{_NAME})")),
+    ("renamed_to", _sentence(rf"\brenamed? (?:the )?(?:\w+ )?[`'\"]?(?P<s>{_NAME})[`'\"]? to [`'\"]?(?P<o>{_NAME})")),
+)  # fmt: skip
 # Words that are no name of anything.
 NO_NAME = word_set(
     """it this that they them he she we i you there which what who everything something anything all
@@ -121,26 +94,14 @@ def wish(sentence: str) -> tuple[str, str] | None:
 # Preferences: the family that two rivals belong to gives the preference its key.
 FAMILIES: tuple[tuple[str, str, frozenset[str]], ...] = (
     ("tools", "package_manager", word_set("npm pnpm yarn bun pip uv poetry conda pipenv")),
-    (
-        "tools",
-        "test_framework",
-        word_set("pytest unittest jest vitest mocha junit rspec minitest testng"),
-    ),
+    ("tools", "test_framework", word_set("pytest unittest jest vitest mocha junit rspec minitest testng")),
     ("tools", "formatter", word_set("black ruff prettier biome gofmt yapf dprint")),
-    (
-        "tools",
-        "linter",
-        word_set("eslint ruff flake8 pylint golangci-lint rubocop clippy"),
-    ),
+    ("tools", "linter", word_set("eslint ruff flake8 pylint golangci-lint rubocop clippy")),
     ("tools", "bundler", word_set("webpack vite rollup esbuild parcel turbopack")),
     ("tools", "http_client", word_set("requests httpx axios fetch ky got aiohttp")),
-    (
-        "tools",
-        "database",
-        word_set("postgres postgresql mysql sqlite mariadb mongodb redis"),
-    ),
+    ("tools", "database", word_set("postgres postgresql mysql sqlite mariadb mongodb redis")),
     ("style", "indentation", word_set("tabs spaces tab")),
-    ("style", "quotes", frozenset(["single-quotes", "double-quotes"])),
+    ("style", "quotes", word_set("single-quotes double-quotes")),
     ("workflow", "version_control", word_set("rebase merge squash")),
     ("tools", "test_doubles", word_set("mock mocks fakes unittest.mock stubs mockito")),
-)
+)  # fmt: skip

@@ -23,12 +23,7 @@ from recollect.extract.rules.sentence_kind import kinds, speaks_english
 from recollect.extract.rules.turns import ToolCall, Turn
 
 # Cues that are unmistakable.
-PLAIN = (
-    "from now on",
-    "always and never",
-    "every one must",
-    "what was asked for is over",
-)
+PLAIN = ("from now on", "always and never", "every one must", "what was asked for is over")
 _TAKES_BACK = 2  # sentences before it
 _TITLE_CHARS = 190
 _REASON_CHARS = 400
@@ -162,12 +157,12 @@ def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> li
             joined = False
             continue
         reading = readings[index]
-        if reading is None and after and vetoes.EARLIER.search(sentence) and readings[index + 1]:
-            reading = readings[index + 1]
-            found.append(_statement(turn, event_id, _ended(reading), (sentence, after), "", ""))
+        follow = readings[index + 1] if after else None
+        if reading is None and follow and vetoes.EARLIER.search(sentence):
+            ended = replace(follow, kind="end")
+            found.append(_statement(turn, event_id, ended, (sentence, after), "", ""))
             joined = True
             continue
-        follow = readings[index + 1] if after else None
         joined = bool(after) and _are_one(sentence, after, reading, follow)
         if joined and follow and not (reading and reading.state == "current"):
             reading = follow
@@ -306,11 +301,6 @@ def _proposed(reading: _Reading | None) -> _Reading | None:
     return replace(reading, state="proposed", vetoed=True) if reading else None
 
 
-def _ended(reading: _Reading | None) -> _Reading:
-    assert reading is not None
-    return replace(reading, kind="end")
-
-
 def _is_end(reading: _Reading | None) -> bool:
     return reading is not None and reading.kind == "end"
 
@@ -330,7 +320,7 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
     hint = cue(sentence) or cue(bare)
     guess = kinds(sentence)
     stated = 1 - guess["none"]
-    kind: StatementKind = hint.kind if hint else _best(guess)
+    kind: StatementKind = hint.kind if hint else max(_TYPES, key=lambda one: guess[one])
     if (hint is None or hint.kind == "decision") and _turns_down(bare):
         kind, stated = "decision", max(stated, STATEMENTS.held_by_cue)
     reach = next((one for one in ("everywhere", "branch", "session") if one in effects), None)
@@ -352,17 +342,12 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
     return _Reading(kind, state, reach or "project", effects[reach] if reach else "", name, vetoed)
 
 
-def _best(guess: dict[str, float]) -> StatementKind:
-    order: tuple[StatementKind, ...] = ("rule", "decision", "fact", "end")
-    return max(order, key=lambda one: guess[one])
-
-
 def _state(hint: Cue | None, kind: StatementKind, stated: float, *, foreign: bool) -> State | None:
     """What the two readers come to. The grammar knows English only, and has no vote elsewhere."""
     if foreign:
-        return (
-            None if hint is None else "proposed" if hint.name.startswith("our habit") else "current"
-        )
+        if hint is None:
+            return None
+        return "proposed" if hint.name.startswith("our habit") else "current"
     if hint is not None:
         is_plain = hint.name in PLAIN
         if stated >= (STATEMENTS.held_by_plain_cue if is_plain else STATEMENTS.held_by_cue):
@@ -451,14 +436,6 @@ def _answer_kind(sentence: str, follows: str) -> KnowledgeType | None:
     if patterns.REJECTED_IF_REASONED.search(sentence) and why:
         return "rejected"
     if patterns.ANSWER_DECISION.search(sentence):
-        return "decision" if why or _decides(sentence) else None
-    if patterns.ANSWER_USED.search(sentence):
-        return "decision"
-    if patterns.ANSWER_KEPT.search(sentence) and names(sentence):
-        return "decision"
-    return None
-
-
-def _decides(sentence: str) -> bool:
-    """Whether the sentence is an outright decision about something named."""
-    return bool(patterns.DECIDED.search(sentence)) and bool(names(sentence))
+        outright = patterns.DECIDED.search(sentence) and names(sentence)
+        return "decision" if why or outright else None
+    return "decision" if patterns.ANSWER_USED.search(sentence) else None

@@ -50,7 +50,7 @@ class ClineAdapter(Adapter):
         return {"cancel": False, "contextModification": context, "errorMessage": ""}
 
     def on_start(self, reading: Reading) -> Capture:
-        resumed = event_key(reading.event) == "taskresume"
+        resumed = event_key(reading.empty.event) == "taskresume"
         task = section(section(reading.data, "taskStart"), "taskMetadata")
         return self.signalled(
             reading,
@@ -61,14 +61,14 @@ class ClineAdapter(Adapter):
         )
 
     def on_end(self, reading: Reading) -> Capture:
-        shut = event_key(reading.event) == "sessionshutdown"
+        shut = event_key(reading.empty.event) == "sessionshutdown"
         return self.signalled(reading, "session-end", "end" if shut else "cancel")
 
     def on_prompt(self, reading: Reading) -> Capture:
         return self.prompted(reading, section(reading.data, "userPromptSubmit").get("prompt"))
 
     def on_before_tool(self, reading: Reading) -> Capture:
-        return self._with_prompt_file(self.nothing(reading, "no prompt in the payload"), reading)
+        return self._with_prompt_file(reading.nothing("no prompt in the payload"), reading)
 
     def on_tool(self, reading: Reading) -> Capture:
         call, told = section(reading.data, "postToolUse"), section(reading.data, "tool_result")

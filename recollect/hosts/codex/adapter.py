@@ -33,13 +33,13 @@ class CodexAdapter(ClaudeFormat):
         """A whole turn. The keys are those of the hooks, so what they captured is not doubled."""
         data = reading.data
         if data.get("type") != "agent-turn-complete":
-            return self.nothing(reading, "notification not used")
+            return reading.nothing("notification not used")
         messages = data.get("input-messages")
         texts = messages[:_MAX_MESSAGES] if isinstance(messages, list) else []
         prompts = (prompt_draft(text, reading.turn) for text in texts)
         drafts = (*prompts, answer_draft(data.get("last-assistant-message"), turn=reading.turn))
         return replace(
-            self.nothing(reading, ""),
+            reading.empty,
             signal="stop",
             reason="notify",
             drafts=tuple(draft for draft in drafts if draft),

@@ -83,8 +83,8 @@ class CursorAdapter(Adapter):
         """An answer, maybe not the last of the turn: only `stop` ends it."""
         draft = answer_draft(reading.data.get("text"), turn=reading.turn)
         if draft is None:
-            return self.nothing(reading, "empty answer")
-        return replace(self.nothing(reading, ""), drafts=(draft,))
+            return reading.nothing("empty answer")
+        return replace(reading.empty, drafts=(draft,))
 
     def on_turn_end(self, reading: Reading) -> Capture:
         """The answer came with afterAgentResponse; this says how the turn ended."""

@@ -40,8 +40,8 @@ class KiroCliAdapter(Adapter):
     def on_prompt(self, reading: Reading) -> Capture:
         found = super().on_prompt(reading)
         named = word(reading.data, "transcript_path")
-        if not found.drafts and reading.session_id and not named:
-            named = f"{SESSIONS}/{self.file_name(reading.session_id)}.jsonl"
+        if not found.drafts and reading.empty.session_id and not named:
+            named = f"{SESSIONS}/{self.file_name(reading.empty.session_id)}.jsonl"
         return found if found.drafts else replace(found, prompt_file=named or None)
 
     def prompt_in(self, file: bytes) -> tuple[str, str]:

@@ -76,9 +76,11 @@ _MEANINGS: tuple[tuple[type[apsw.Error], type[errors.StoreError]], ...] = (
 _WRITING = frozenset({apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE})
 
 
-def explained(error: apsw.Error, system_errno: int = 0) -> errors.StoreError:
+def explained(error: apsw.Error | UnicodeDecodeError, system_errno: int = 0) -> errors.StoreError:
     """The error in our words, with what SQLite said. SQLite knows only ENOSPC as a full disk;
     a quota, a limit, or no room for the shared memory beside the log are the same to us."""
+    if isinstance(error, UnicodeDecodeError):
+        return errors.DamagedRow(f"a stored text is not UTF-8 any more: {error}")
     code = getattr(error, "extendedresult", 0)
     if code == apsw.SQLITE_IOERR_SHMSIZE or (code in _WRITING and system_errno in NO_ROOM):
         return errors.DiskFull(f"{(errors.DiskFull.__doc__ or '').strip()} (SQLite: {error})")
@@ -98,10 +100,8 @@ def translated(key: StoreKey | None = None) -> Iterator[None]:
         if key is not None:
             raise errors.DamagedDatabase("the first page of the database is damaged") from error
         raise explained(error) from error
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
         raise explained(error) from error
-    except UnicodeDecodeError as error:
-        raise errors.DamagedRow(f"a stored text is not UTF-8 any more: {error}") from error
 
 
 def open_writer(

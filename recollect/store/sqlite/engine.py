@@ -28,7 +28,6 @@ from recollect.store.sqlite.connect import (
     SqliteConnection,
     explained,
     open_reader,
-    translated,
 )
 from recollect.store.sqlite.ledger import Ledger
 
@@ -405,13 +404,15 @@ class SqliteEngine(Engine):
             connection = open_reader(self.path, self.vfs)
         self._busy.add(connection)
         try:
-            with translated():
-                connection.execute("BEGIN")
-                try:
-                    yield connection
-                finally:
-                    if not connection.get_autocommit():  # some errors end it by themselves
-                        connection.execute("ROLLBACK")
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if not connection.get_autocommit():  # some errors end it by themselves
+                    connection.execute("ROLLBACK")
+        except (apsw.Error, UnicodeDecodeError) as error:
+            connection.close()
+            raise explained(error) from error
         except BaseException:
             connection.close()
             raise

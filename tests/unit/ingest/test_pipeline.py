@@ -18,7 +18,6 @@ from recollect.core.values import TextBody
 from recollect.hosts import hooks
 from recollect.ingest.counters import Counters
 from recollect.ingest.messages import Recalled, RecallQuestion, Reply
-from recollect.ingest.origins import SessionRate
 from recollect.ingest.pipeline import Pipeline
 from recollect.store.interface import Outcome
 from recollect.store.sqlite import SqliteStore
@@ -241,7 +240,7 @@ def test_a_session_that_was_resumed_at_once_is_so_from_the_spool_too(
 def test_what_was_spooled_is_no_runaway_however_fast_it_is_read(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_rate", SessionRate(clock, limit=5))
+    monkeypatch.setattr(pipeline._continuity, "most_per_minute", 5)
     many = [
         frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)})
         for number in range(20)
@@ -360,7 +359,7 @@ def test_a_session_goes_on_after_a_restart_of_the_daemon(
 def test_a_host_in_a_loop_is_stopped_until_the_next_minute(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "_rate", SessionRate(clock, limit=5))
+    monkeypatch.setattr(pipeline._continuity, "most_per_minute", 5)
     replies = [
         send(pipeline, frame("claude-code", "UserPromptSubmit", {**PROMPT, "prompt": str(number)}))
         for number in range(8)

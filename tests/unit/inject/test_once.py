@@ -40,8 +40,8 @@ def test_who_was_told_a_rule_was_not_told_what_else_its_turn_did() -> None:
             (said, {"kind": "knowledge", "knowledge_type": "constraint"}),
         )
     )
-    assert set(rule.told_as).isdisjoint(note.same_as)
-    assert set(note.told_as).isdisjoint(rule.same_as)
-    assert not set(turn.told_as).isdisjoint(note.same_as)
+    assert set(rule.identity.told_as).isdisjoint(note.identity.same_as)
+    assert set(note.identity.told_as).isdisjoint(rule.identity.same_as)
+    assert not set(turn.identity.told_as).isdisjoint(note.identity.same_as)
     alone = memory_line(record(said, kind="episode", source_event_ids=("e1",)), 1.0)
-    assert not set(rule.told_as).isdisjoint(alone.same_as)
+    assert not set(rule.identity.told_as).isdisjoint(alone.identity.same_as)

@@ -244,8 +244,9 @@ def test_what_was_rated_wrong_stays_out_with_its_turn_until_it_is_edited(setup: 
     note, sibling, other = setup.memories.add([note, sibling, other])
     setup.settle()
     setup.it.feedback.give(NAMESPACE, note.record_id, "wrong", "ada")
-    doubts = setup.it.feedback.doubts
-    assert [doubts(one) for one in (note, sibling, other)] == [True, True, False]
+    verdicts = setup.it.feedback.of(NAMESPACE)
+    assert set(verdicts.wrong) == {note.record_id}
+    assert set(verdicts.wrong_events) == set(turn)
     recalled = setup.ask("how are retries of the billing api capped?")
     assert note.record_id not in recalled.records
     why = {one["record_id"]: one["why_not"] for one in setup.receipt(recalled).detail["candidates"]}
@@ -254,7 +255,8 @@ def test_what_was_rated_wrong_stays_out_with_its_turn_until_it_is_edited(setup: 
         msgspec.structs.replace(note, summary="Retries are capped at 7."), "ada", ""
     )
     setup.it.feedback.forget_known()
-    assert not any(map(doubts, (note, sibling, other)))
+    verdicts = setup.it.feedback.of(NAMESPACE)
+    assert not verdicts.wrong and not verdicts.wrong_events
     assert note.record_id in setup.ask("how are retries of the billing api capped?", "b").records
 
 

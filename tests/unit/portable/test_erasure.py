@@ -284,7 +284,7 @@ def test_erasing_takes_the_words_of_stones_along(desk: Desk, project: str) -> No
     desk.erasure.forget(ErasureSelection(record_ids=(known.record_id,)), "ada")
     assert details_of(desk.store.log, here, "tombstone") == [None]
     assert not Tombstones(desk.store).refused(here, f"About {CANARY}")
-    assert Feedback(desk.store).of(here) == {}
+    assert Feedback(desk.store).of(here).given == {}
 
 
 def test_an_error_in_the_middle_leaves_everything_as_it_was(

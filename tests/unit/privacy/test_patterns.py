@@ -29,7 +29,7 @@ def test_possessive_quantifiers_of_groups_are_written_in_another_way(
 
 
 def test_the_plain_pattern_finds_the_same_tags() -> None:
-    possessive = private_tags._tag()
+    possessive = re.compile(private_tags._TAG)
     ordinary = re.compile(plain(possessive.pattern))
     for text in (
         "a <private>x</private> b",

@@ -190,7 +190,7 @@ def test_a_memory_is_moved_with_its_verdict_and_back_by_either_entry(
         clock.advance(seconds=1)
         moved = write.move(runtime, known.record_id, Scope(namespace=ELSEWHERE))
         assert moved.record.namespace == ELSEWHERE and titles(runtime) == []
-        assert runtime.recall().feedback.of(ELSEWHERE)[known.record_id] == "never"
+        assert runtime.recall().feedback.of(ELSEWHERE).given[known.record_id] == "never"
         left = runtime.store.log.page(NAMESPACE, limit=1).items[0]
         clock.advance(seconds=1)
         undone = undo_operation(runtime, (left.op_id, moved.op_id)[entry])
@@ -227,4 +227,4 @@ def test_a_verdict_is_taken_back_unless_another_one_was_given_since(
     with pytest.raises(CannotUndo, match="another verdict"):
         undo_operation(runtime, given["useful"])
     assert undo_operation(runtime).undoes == given["never"]
-    assert feedback.of(NAMESPACE)[known.record_id] == "useful"
+    assert feedback.of(NAMESPACE).given[known.record_id] == "useful"

@@ -263,7 +263,7 @@ def test_what_was_decided_while_the_connection_was_lost_is_read_again(
 
     listener.changes.subscribe(told)
     assert listener.changes.listening.wait(PATIENCE_S)
-    assert not stones.refused(NAMESPACE, kept.title) and verdicts.of(NAMESPACE) == {}
+    assert not stones.refused(NAMESPACE, kept.title) and verdicts.of(NAMESPACE).given == {}
     assert listener.projects.resolve(place) == project
     # Nothing can be heard: the listener may not log in for a while, and its connections are cut.
     postgres_server.admin(f"ALTER DATABASE {database} CONNECTION LIMIT 0")
@@ -291,7 +291,7 @@ def test_what_was_decided_while_the_connection_was_lost_is_read_again(
         postgres_server.admin(f"ALTER DATABASE {database} CONNECTION LIMIT -1")
     assert heard.wait_for("all")
     assert stones.refused(NAMESPACE, kept.title)
-    assert verdicts.of(NAMESPACE) == {kept.record_id: "never"}
+    assert verdicts.of(NAMESPACE).given == {kept.record_id: "never"}
     assert listener.projects.resolve(place) != project
 
 
