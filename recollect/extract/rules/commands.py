@@ -28,6 +28,7 @@ _TRAILER = re.compile(r"[A-Z][A-Za-z]+(?:-[A-Z]?[a-z]+)+: |\W*Generated with\b|\
 _BEGINS = re.compile(r"[-*•+#>|]|\d{1,2}[.)] ")
 _BEGINS_ALONE = re.compile(r"[#|]")
 _GIT_COMMIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b")
+_PRINTED_COMMIT = re.compile(r"^\[([^\s\]]{1,200})(?: \([^)]{1,40}\))? ([0-9a-f]{7,40})\]", re.M)
 _CONVENTIONAL = re.compile(
     r"^(?:Merge (?:branch|remote|pull|\S+ into)|fixup!|squash!|wip\b)", re.IGNORECASE
 )
@@ -109,6 +110,12 @@ def commits(call: ToolCall) -> bool:
     """Whether a call made a commit, in a repository that it did not make for a trial."""
     made = _GIT_COMMIT.search(call.command) is not None and not call.failed
     return made and not _TRIAL.search(call.command)
+
+
+def commit_made(call: ToolCall) -> str:
+    """The commit that a call made, as git printed it: "1a2b3c4 on main"; empty when it did not."""
+    printed = _PRINTED_COMMIT.search(call.output) if commits(call) else None
+    return f"{printed[2]} on {printed[1]}" if printed else ""
 
 
 def commit_subject(call: ToolCall) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
-from recollect.extract.rules.commands import commit_subject, commits, error_line
+from recollect.extract.rules.commands import commit_made, commit_subject, commits, error_line
 from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore
 from recollect.extract.rules.prose import (
     capitalised,
@@ -40,6 +40,7 @@ MOST_FOUND = 1
 MOST_STEPS = 5
 MOST_FILES = 20
 MOST_LEFT = 5
+MOST_COMMITS = 3
 MOST_DETAIL = 1_500
 MOST_CHARS = 240  # of title and text: some 60 tokens
 _ITEM_CHARS = 130
@@ -53,6 +54,7 @@ _OFFER_OF = re.compile(
     re.I,
 )
 _COMMIT = re.compile(r"\bcommit\b[^?.]{0,60}\?\s*$", re.IGNORECASE)
+_PUSH = re.compile(r"\bgit (?:-C \S+ )?push\b(?! +(?:--dry-run|-n)\b)")
 _IS_NOW = re.compile(r"^\w++(?:\([\w ]++\))?+: |\b(?:now|no longer)\b", re.I)
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
 _BUILDS = re.compile(r"\b(?:build|compile)\b")
@@ -107,6 +109,7 @@ class Summary:
     event_ids: tuple[str, ...] = field(default=())
     left: tuple[str, ...] = ()  # what the last answers say is open
     edited: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()  # the commits
 
     @property
     def detail(self) -> str:
@@ -186,6 +189,7 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
         event_ids=_evidence(told),
         left=tuple(_left_open(told))[:MOST_LEFT],
         edited=tuple(_edited(told)),
+        facts=tuple(_committed(told)),
     )
 
 
@@ -235,18 +239,36 @@ def _title(one: TurnResult) -> str:
 
 
 def _not_committed(told: Sequence[TurnResult]) -> list[str]:
-    """The files that were written since the last commit of a session that commits, or whose last
-    answer offers to."""
+    """What was written since the last commit is open in a session that commits, or whose last
+    answer offers to; in others the user may do it."""
+    offers = _COMMIT.search(told[-1].turn.answered[-200:]) is not None
+    wanted = offers or any(commits(call) for one in told for call in one.turn.commands())
+    files = _uncommitted(told)
+    return [f"not committed: {files}"] if files and wanted else []
+
+
+def _uncommitted(told: Sequence[TurnResult]) -> str:
+    """The files that were written since the last commit of the session."""
     files: dict[str, None] = {}
-    wanted = _COMMIT.search(told[-1].turn.answered[-200:]) is not None
     for one in told:
         made = any(map(commits, one.turn.commands()))
-        wanted = wanted or made
         written = one.turn.written() if one.turn.works() and not made else ()
         files = {} if made else files | dict.fromkeys(map(base, written))
     names = list(files)
-    more = f" and {len(names) - 3} more files" if len(names) > 3 else ""
-    return [f"not committed: {', '.join(names[:3])}{more}"] if names and wanted else []
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more files" if len(names) > 3 else "")
+
+
+def _committed(told: Sequence[TurnResult]) -> list[str]:
+    """What the session did not commit; its last commits, newest first, and whether they were
+    pushed."""
+    files = _uncommitted(told)
+    found = [f"Not committed in this session: {files}"] if files else []
+    pushed = False
+    for call in (call for one in reversed(told) for call in reversed(one.turn.commands())):
+        pushed = pushed or (not call.failed and _PUSH.search(call.command) is not None)
+        if made := commit_made(call):
+            found.append(f"Committed {made}{', pushed' if pushed else ''}")
+    return found[: MOST_COMMITS + 1]
 
 
 def _commits(one: TurnResult) -> list[str]:

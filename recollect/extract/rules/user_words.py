@@ -3,6 +3,7 @@
 In: a turn, and the answer before it. Out: lines for a note, each marked as what it is.
 """
 
+import os
 import re
 from functools import lru_cache
 
@@ -10,11 +11,11 @@ from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.prose import cut, numbered, options, sentences, shortened
-from recollect.extract.rules.turns import Turn
+from recollect.extract.rules.turns import ToolCall, Turn
 from recollect.extract.rules.vetoes import QUOTATION, own_words
 
 SAID = "User"
-_SAID, _REFUSED = f"{SAID}: ", f"{SAID}, refusing a step: "
+_SAID, _REFUSED = f"{SAID}: ", f"{SAID} refused "
 _DIGIT = re.compile(r"(?<![\w.])\d")
 _ALL = re.compile(r"\b(?:all|both|each|first|start)\b", re.IGNORECASE)
 _CHOICE = re.compile(r"\b(?:prefer\w*|which|options?|approach)\b", re.IGNORECASE)
@@ -70,10 +71,21 @@ def remarks(turn: Turn, told: frozenset[str] = frozenset()) -> list[str]:
             if not known and cut(bare, NOTE_MAKING.request_chars) != asked:
                 found.append(_SAID + bare)
     found = found[: NOTE_MAKING.remarks]
-    refusals = [one for call in turn.calls for one in sentences(call.refusing_words)]
-    refusals = [one for one in refusals if one[0].isalnum()]  # not what was pasted
-    found += [_REFUSED + one for one in refusals[: NOTE_MAKING.refusals]]
-    return [one for one in found if len(content_words(one)) >= NOTE_MAKING.title_words]
+    found = [one for one in found if len(content_words(one)) >= NOTE_MAKING.title_words]
+    refusals = filter(None, map(_refusal, turn.calls))
+    return [*found, *list(dict.fromkeys(refusals))[: NOTE_MAKING.refusals]]
+
+
+def _refusal(call: ToolCall) -> str:
+    """What the user refused, and what they said; empty where nobody did, or nothing is known."""
+    if not call.refused or not patterns.DECLINED.search(call.output[:300]):
+        return ""
+    what = call.command.partition("\n")[0] or ", ".join(map(os.path.basename, call.files[:2]))
+    said = [one for one in sentences(call.refusing_words) if one[0].isalnum()]  # not pasted
+    if not what and not said:
+        return ""
+    words = f": {said[0]}" if said else ""
+    return f"{_REFUSED}{cut(what or 'a step', NOTE_MAKING.title_chars // 2)}{words}"
 
 
 def not_chosen(answer: str, asked: str) -> list[str]:
