@@ -255,7 +255,9 @@ def _uncommitted(told: Sequence[TurnResult]) -> str:
         written = one.turn.written() if one.turn.works() and not made else ()
         files = {} if made else files | dict.fromkeys(map(base, written))
     names = list(files)
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more files" if len(names) > 3 else "")
+    if len(names) < 5:
+        return ", ".join(names)
+    return f"{', '.join(names[:3])} and {len(names) - 3} more files"
 
 
 def _committed(told: Sequence[TurnResult]) -> list[str]:

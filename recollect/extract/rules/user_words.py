@@ -77,15 +77,18 @@ def remarks(turn: Turn, told: frozenset[str] = frozenset()) -> list[str]:
 
 
 def _refusal(call: ToolCall) -> str:
-    """What the user refused, and what they said; empty where nobody did, or nothing is known."""
+    """What the user refused, and what they said; empty where nobody did, or refused an edit without a word."""
     if not call.refused or not patterns.DECLINED.search(call.output[:300]):
         return ""
-    what = call.command.partition("\n")[0] or ", ".join(map(os.path.basename, call.files[:2]))
     said = [one for one in sentences(call.refusing_words) if one[0].isalnum()]  # not pasted
-    if not what and not said:
-        return ""
-    words = f": {said[0]}" if said else ""
-    return f"{_REFUSED}{cut(what or 'a step', NOTE_MAKING.title_chars // 2)}{words}"
+    if not said:
+        return f"{_REFUSED}{_on_one_line(call.command)}" if call.command else ""
+    edited = f"an edit of {os.path.basename(call.files[0])}" if call.files else "a step"
+    return f"{_REFUSED}{_on_one_line(call.command) or edited}: {said[0]}"
+
+
+def _on_one_line(command: str) -> str:
+    return cut(command.strip().partition("\n")[0], NOTE_MAKING.title_chars // 2)
 
 
 def not_chosen(answer: str, asked: str) -> list[str]:

@@ -71,7 +71,7 @@ def test_words_of_a_refusal_go_with_the_turn_that_does_the_work(store: SqliteSto
     told.ask("moved").edit(CACHE).answer(ADDED)
     [note] = outcomes(extract(store, told))
     assert note.title.startswith("Added with_lock()")
-    assert "User refused cache.py: we never hold a lock while we call." in note.detail
+    assert "User refused an edit of cache.py: we never hold a lock while we call." in note.detail
 
 
 def test_the_summary_says_what_was_committed_pushed_and_not_committed() -> None:
