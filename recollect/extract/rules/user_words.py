@@ -77,7 +77,8 @@ def remarks(turn: Turn, told: frozenset[str] = frozenset()) -> list[str]:
 
 
 def _refusal(call: ToolCall) -> str:
-    """What the user refused, and what they said; empty where nobody did, or refused an edit without a word."""
+    """What the user refused, and what they said; empty where nobody did, or for an edit that was
+    refused without a word."""
     if not call.refused or not patterns.DECLINED.search(call.output[:300]):
         return ""
     said = [one for one in sentences(call.refusing_words) if one[0].isalnum()]  # not pasted
