@@ -103,8 +103,8 @@ def _record(record: Record, changed: str, *, quoted: bool) -> tuple[str, ...]:
         title = shortened(title, STATE_CHARS).rstrip(".")
         short = f"- {day} {title}{end}"
         left = _OPEN.search(record.summary)
-        named = f"- {day} {title}{_names(record)}{end}"
-        return (f"- {day} {title}. {left[0]}{end}" if left else named, short)
+        told = f"{title}. {left[0]}" if left else title
+        return (f"- {day} {told}{_names(record)}{end}", short)
     if record.strategy == "rules" and not quoted and not record.tells_cause:
         # Its title is what came of the turn; of the rest, which is how, the names in code.
         return (f"- {day} {title}{_names(record)}{end}", short)
@@ -113,7 +113,8 @@ def _record(record: Record, changed: str, *, quoted: bool) -> tuple[str, ...]:
         return (short,)
     joint = " " if title.endswith((".", "!", "?")) else ": "
     whole = said if said.startswith(title.rstrip(".… ")) else f"{title}{joint}{said}"
-    return (f"- {day} {whole}{end}", short)
+    named = "" if quoted or record.traits.is_belief else _names(record)
+    return (f"- {day} {whole}{named}{end}", short)
 
 
 def _names(record: Record) -> str:
