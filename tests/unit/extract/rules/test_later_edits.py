@@ -192,3 +192,10 @@ def test_a_stash_that_is_dropped_takes_its_edits_along() -> None:
     assert later(stashed("git stash", "git stash apply && git stash drop")).undone(0) is None
     assert later(stashed("git commit -m retry", "git stash", "git stash drop")).undone(0) is None
     assert later(stashed("git stash")).undone(0) is None
+
+
+def test_a_stash_whose_pop_failed_and_that_is_dropped_takes_its_edits_along() -> None:
+    printed = "Saved working directory and index state WIP on main\nerror: would be overwritten"
+    told = stashed().ask("lint it").run("git stash; make lint; git stash pop", printed, failed=True)
+    told.answer("y").ask("clean up").run("git stash drop").answer("z")
+    assert later(told).undone(0) == 2
