@@ -162,7 +162,7 @@ def _drop_outdated(draft: Draft, likeness: Likeness) -> None:
 
 def _changes(belief: Record, note: Record, likeness: Likeness) -> bool:
     new, old = ending_pairs.read(belief.title), ending_pairs.read(note.title)
-    if new.words.isdisjoint(old.words):
+    if new.words.isdisjoint(old.words) or not ending_pairs.may_be_about(belief.title, note.title):
         return False
     changes = ending_pairs.change(belief.title, None)
     score = ending_pairs.score(new, old, likeness(belief, note), changes)
