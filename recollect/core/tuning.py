@@ -80,6 +80,7 @@ class Floor:
     lexical: float = entry(0.08, 0, 0.4, "without vectors: 59 % for 1.3 points")
     grams: float = entry(0.5, 0, 1, "part of the best match by 4-grams in the confidence")
     window: float = entry(0.25, 0, 1, "part of the best window in the confidence")
+    others: int = entry(20, 0, 200, "sessions counted besides, for the share of words it knows")
     chance: float = entry(0.1, 0, 0.3, "how near the nearest of n vectors is by chance")
 
 
@@ -277,7 +278,7 @@ class HintThresholds:
 
 
 @dataclass(frozen=True)
-class Sessions:
+class SessionEnds:
     """Where a session ends that nobody says the end of."""
 
     silent_hours: float = entry(4, 0.5, 168, "without an event, after which a session is over")
@@ -335,7 +336,7 @@ NOTES = Notes()
 NOTE_MAKING = NoteMaking()
 STATEMENTS = Statements()
 HINTS = HintThresholds()
-SESSIONS = Sessions()
+SESSIONS = SessionEnds()
 AS_IT_IS = CosineScale()
 MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
 ENDINGS = Endings()
