@@ -77,7 +77,7 @@ function Page({ id }) {
           ${line ? html`
             <${EraseButton}
               label="Erase…"
-              title=${`Erase all of ${line.project_id ? line.name : "what belongs to no project"}?`}
+              title=${`Erase all of ${line.project_id ? line.name : "what is in no project"}?`}
               chosen=${{ everything: true, project: line.project_id || "global" }}
               aged
               done=${erased}
