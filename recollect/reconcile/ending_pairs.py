@@ -20,6 +20,7 @@ from recollect.core import safe_files
 from recollect.core.text_words import STOP_WORDS, stem, words
 from recollect.core.tuning import ENDINGS
 from recollect.core.vector_bytes import DIMENSIONS
+from recollect.extract.normalised_text import word_set
 from recollect.extract.rules.sentence_kind import speaks_english
 from recollect.extract.standing import BUCKETS, form_words, forms_of, hashed, own_sentences
 
@@ -60,9 +61,8 @@ _LOSER = re.compile(
     re.IGNORECASE,
 )
 # Words of an instruction that do not say what it is about.
-_ORDERS = frozenset(
-    "use using used always never only now prefer must should please go switch move start stop".split()
-)
+_ORDERS = word_set("""use using used always never only now prefer must should please go switch move
+    start stop""")  # fmt: skip
 
 
 FEATURES = (
