@@ -81,6 +81,7 @@ class BriefLine:
     note: str = ""  # what a reader must know of it: disputed, or of a branch
     older: bool = False  # a newer memory, told before it, is much like it
     by_action: bool = False  # a rule about what the prompt asks for or the command does
+    at_start: bool = False  # what a session starts with, whatever is asked
     keys: tuple[str, ...] = ()  # what it tells, where that is more than its id
 
     @property
@@ -133,7 +134,8 @@ class Draft:
 
     question: RecallQuestion
     about_past: bool = False  # it asks in so many words for what was
-    is_start: bool = False  # it is answered with what a session starts with
+    is_start: bool = False  # it is answered with what a session starts with, and nothing else
+    brings_start: bool = False  # a prompt of a session whose start nobody answered
     as_sections: bool = False  # asked on purpose: in sections with headings, not as a brief
     lines: list[BriefLine] = field(default_factory=list)
     rivals: list[Rival] = field(default_factory=list)  # what is not so of the things named

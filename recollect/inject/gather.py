@@ -31,7 +31,7 @@ from recollect.inject.speaking import (
     names_nothing,
     weight_of_prompt,
 )
-from recollect.inject.start import names_file, start
+from recollect.inject.start import names_file, start, start_lines
 from recollect.retrieve.engine import find
 from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
 from recollect.retrieve.query import intent
@@ -67,11 +67,23 @@ def gather(sources: Sources, draft: Draft, told: frozenset[str]) -> None:
             start(sources, draft)
         else:
             _prompt(sources, draft)
+            if draft.brings_start:
+                _add_start(sources, draft)
     else:
         return
     at = sources.clock.now().timestamp()
     lines_about = partial(_work_lines, question, told, at, draft.idle)
     draft.lines = sources.work.ask(question.namespaces[0], lines_about) + draft.lines
+
+
+def _add_start(sources: Sources, draft: Draft) -> None:
+    """Preferences, rules and the last state come once in a session: with this prompt, because no
+    start brought them."""
+    first = list(start_lines(sources, draft))
+    for line in first:
+        line.at_start = True
+    known = {line.id for line in first}
+    draft.lines = first + [line for line in draft.lines if line.id not in known]
 
 
 def _prompt(sources: Sources, draft: Draft) -> None:

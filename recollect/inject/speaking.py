@@ -101,6 +101,13 @@ Likeness = Callable[[Record, Record], float]  # of two memories, in meaning
 def decide(draft: Draft, likeness: Likeness) -> None:
     if draft.question.trigger != "prompt" or draft.is_start:
         return  # a session's start and a command bring only what holds
+    first = [line for line in draft.lines if line.at_start]
+    draft.lines = [line for line in draft.lines if not line.at_start]
+    _decide(draft, likeness)
+    draft.lines = first + draft.lines
+
+
+def _decide(draft: Draft, likeness: Likeness) -> None:
     on_purpose = draft.asked_on_purpose
     for line in draft.kept:
         record, thing = line.record, line.thing
