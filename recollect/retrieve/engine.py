@@ -60,6 +60,7 @@ class Ranked:
     left_out: dict[str, str] = field(default_factory=dict)  # what was not used, and why
     vector: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
     by_chance: float = 0.0  # a cosine that means nothing in a store of this size
+    known: float = 0.0  # see `QueryTerms.known`
 
 
 _NO_VECTORS = "no memory here has a vector yet"
@@ -217,7 +218,14 @@ class SearchEngine:
         )
         asked.mark("fuse")
         return Ranked(
-            results, sure, asked.stages, semantic, asked.left_out, asked.vector, by_chance
+            results,
+            sure,
+            asked.stages,
+            semantic,
+            asked.left_out,
+            asked.vector,
+            by_chance,
+            terms.known,
         )
 
     def likeness(
