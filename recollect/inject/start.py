@@ -20,6 +20,7 @@ from recollect.inject.draft import (
     plain,
     preference_line,
 )
+from recollect.retrieve.graph import preferences
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.work.index import MAIN, last_summary
 from recollect.work.paths import looks_like_file
@@ -33,7 +34,7 @@ def start(sources: Sources, draft: Draft) -> None:
     """No question yet: the rules that hold, and where the last session stopped."""
     draft.is_start = True
     question = draft.question
-    held = [preference_line(one) for one in sources.graphs.preferences(question.namespaces)]
+    held = [preference_line(one) for one in preferences(draft.graphs.values())]
     pool = [
         record
         for namespace in dict.fromkeys(question.namespaces)

@@ -22,11 +22,10 @@ from recollect.core.clock import to_micros
 from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Fusion
 from recollect.core.tuning import AS_IT_IS, FLOOR, SEARCH, Floor, SearchWeights
-from recollect.retrieve import rank
+from recollect.retrieve import candidates
 from recollect.retrieve.graph import GraphCache, GraphWalk
 from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, QueryTerms, Span, anchors_in, parse, spans_in, weigh
-from recollect.retrieve.rank import stem_numbers
 from recollect.retrieve.score import (
     DEPTH,
     IndexQuery,
@@ -36,6 +35,7 @@ from recollect.retrieve.score import (
     confidence,
     fused_rows,
     gather,
+    stem_numbers,
 )
 
 log = logging.getLogger(__name__)
@@ -60,6 +60,7 @@ class Ranked:
     left_out: dict[str, str] = field(default_factory=dict)  # what was not used, and why
     vector: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
     by_chance: float = 0.0  # a cosine that means nothing in a store of this size
+    content: frozenset[str] = frozenset()  # the stems of the prompt that carry meaning
 
 
 _NO_VECTORS = "no memory here has a vector yet"
@@ -217,7 +218,14 @@ class SearchEngine:
         )
         asked.mark("fuse")
         return Ranked(
-            results, sure, asked.stages, semantic, asked.left_out, asked.vector, by_chance
+            results,
+            sure,
+            asked.stages,
+            semantic,
+            asked.left_out,
+            asked.vector,
+            by_chance,
+            asked.query.content,
         )
 
     def likeness(
@@ -287,15 +295,15 @@ class SearchEngine:
                 asked.wanted,
                 asked.each_side,
             )
-            if index.count <= rank.EXHAUSTIVE:
+            if index.count <= candidates.EXHAUSTIVE:
                 chosen = np.flatnonzero(index.alive.view)
             else:
-                most = max(rank.LEXICAL, question.wanted)
-                chosen = rank.by_words(index, question.terms, question.numbers, most)
+                most = max(candidates.LEXICAL, question.wanted)
+                chosen = candidates.by_words(index, question.terms, question.numbers, most)
                 asked.mark("lexical")
                 if question.vector is not None:
-                    most = max(rank.SEMANTIC, question.wanted)
-                    near = rank.by_meaning(index, question.vector, most)
+                    most = max(candidates.SEMANTIC, question.wanted)
+                    near = candidates.by_meaning(index, question.vector, most)
                     chosen = np.union1d(chosen, near)
                     asked.mark("semantic")
                 if question.reached is not None:
