@@ -5,8 +5,8 @@ in the length of the text; an unclosed foreign tag is left alone, an unclosed bl
 """
 
 import re
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
 Fate = Literal["drop", "unwrap"]
 
@@ -17,59 +17,24 @@ HINT = (
     "remember/correct"
 )
 
-# Every known block by the name of its tag; "unwrap" keeps what is inside: the user wrote it.
+# Blocks by the name of their tag: first what hosts inject, then slash commands and shell escapes
+# that were typed at the prompt, then other memory tools.
+_DROPPED = """
+    hook_context system-reminder system_reminder session_context current_datetime
+    environment_context environment_details user_instructions turn_aborted
+    qwen:session-start-context qwen:user-prompt-submit-context user-prompt-submit-hook
+    session-start-hook task-notification ide_opened_file ide_selection ide_diagnostics
+    open_and_recently_viewed_files steering-reminder kiro-ide-message
+    local-command-caveat local-command-stdout local-command-stderr command-name command-message
+    command-contents bash-stdout bash-stderr
+    agentmemory-context cavemem-context claude-mem-context hindsight_memories honcho-context
+    kiro-learn-context kiro-memory kiro-memory-context mem0-context memory-context memory_context
+    mempalace-context openmemory-context relevant-memories relevant_memories supermemory-context
+"""
+_UNWRAPPED = "user_query command-args bash-input user-memory-input"  # the user wrote what is inside
 BLOCKS: dict[str, Fate] = {
-    # hosts: injected context and reminders
-    "hook_context": "drop",
-    "system-reminder": "drop",
-    "system_reminder": "drop",
-    "session_context": "drop",
-    "current_datetime": "drop",
-    "environment_context": "drop",
-    "environment_details": "drop",
-    "user_instructions": "drop",
-    "turn_aborted": "drop",
-    "qwen:session-start-context": "drop",
-    "qwen:user-prompt-submit-context": "drop",
-    "user-prompt-submit-hook": "drop",
-    "session-start-hook": "drop",
-    "task-notification": "drop",
-    "ide_opened_file": "drop",
-    "ide_selection": "drop",
-    "ide_diagnostics": "drop",
-    "open_and_recently_viewed_files": "drop",
-    "steering-reminder": "drop",
-    "kiro-ide-message": "drop",
-    "user_query": "unwrap",
-    # hosts: slash commands and shell escapes typed at the prompt
-    "local-command-caveat": "drop",
-    "local-command-stdout": "drop",
-    "local-command-stderr": "drop",
-    "command-name": "drop",
-    "command-message": "drop",
-    "command-contents": "drop",
-    "command-args": "unwrap",
-    "bash-input": "unwrap",
-    "bash-stdout": "drop",
-    "bash-stderr": "drop",
-    "user-memory-input": "unwrap",
-    # other memory tools
-    "agentmemory-context": "drop",
-    "cavemem-context": "drop",
-    "claude-mem-context": "drop",
-    "hindsight_memories": "drop",
-    "honcho-context": "drop",
-    "kiro-learn-context": "drop",
-    "kiro-memory": "drop",
-    "kiro-memory-context": "drop",
-    "mem0-context": "drop",
-    "memory-context": "drop",
-    "memory_context": "drop",
-    "mempalace-context": "drop",
-    "openmemory-context": "drop",
-    "relevant-memories": "drop",
-    "relevant_memories": "drop",
-    "supermemory-context": "drop",
+    **dict.fromkeys(_DROPPED.split(), "drop"),
+    **dict.fromkeys(_UNWRAPPED.split(), "unwrap"),
 }
 
 # A tag must stand on one line: a removed block leaves a line break, so nothing can close up over
@@ -88,30 +53,27 @@ _HINT_LINE = re.compile(
 )
 
 
-class _Cut(NamedTuple):
-    """From where to where text is removed."""
-
-    start: int
-    end: int
-
-
 def strip_foreign(text: str) -> str:
     """The text without any known block."""
-    text = _HINT_LINE.sub("", text) if HINT in text else text
-    if "<" not in text and "[recollect " not in text:
-        return text
-    return _without_own_rest(_without(text, list(_cuts(text, own_only=False))))
+    return _stripped(text, "<", own_only=False)
 
 
 def strip_own(text: str) -> str:
     """The text without what Recollect injected; everything else stays as it is."""
+    return _stripped(text, "<recollect id=", own_only=True)
+
+
+def _stripped(text: str, tag: str, *, own_only: bool) -> str:
     text = _HINT_LINE.sub("", text) if HINT in text else text
-    if "<recollect id=" not in text and "[recollect " not in text:
+    if tag not in text and "[recollect " not in text:
         return text
-    return _without_own_rest(_without(text, list(_cuts(text, own_only=True))))
+    text = _without(text, _cuts(text, own_only=own_only))
+    # An own block that lost its end is cut to the end; a mention within a sentence is no block.
+    opening = _OWN_OPENING.search(text)
+    return text[: opening.start()] if opening else text
 
 
-def _cuts(text: str, *, own_only: bool) -> Iterator[_Cut]:
+def _cuts(text: str, *, own_only: bool) -> Iterator[tuple[int, int]]:
     """Pair every opening tag with its closing tag, as brackets pair; single tags pair with none."""
     opened: dict[str, list[re.Match[str]]] = {}
     for tag in _TAG.finditer(text):
@@ -123,10 +85,10 @@ def _cuts(text: str, *, own_only: bool) -> Iterator[_Cut]:
         elif opened.get(key):
             opening = opened[key].pop()
             if BLOCKS.get(key, "drop") == "drop":
-                yield _Cut(opening.start(), tag.end())
+                yield opening.start(), tag.end()
             else:
-                yield _Cut(opening.start(), opening.end())
-                yield _Cut(tag.start(), tag.end())
+                yield opening.span()
+                yield tag.span()
 
 
 def _block(name: str, attributes: str | None) -> str:
@@ -137,19 +99,13 @@ def _block(name: str, attributes: str | None) -> str:
     return f"recollect {own[1]}" if own else ""
 
 
-def _without(text: str, cuts: list[_Cut]) -> str:
+def _without(text: str, cuts: Iterable[tuple[int, int]]) -> str:
     """Remove the union of the cuts; each gap becomes a line break."""
     kept: list[str] = []
     at = 0
-    for cut in sorted(cuts):
-        if cut.start >= at:
-            kept.append(text[at : cut.start])
-        at = max(at, cut.end)
+    for start, end in sorted(cuts):
+        if start >= at:
+            kept.append(text[at:start])
+        at = max(at, end)
     kept.append(text[at:])
     return "\n".join(kept)
-
-
-def _without_own_rest(text: str) -> str:
-    """Cut at an own block that lost its end; a mention within a sentence is no block."""
-    opening = _OWN_OPENING.search(text)
-    return text[: opening.start()] if opening else text

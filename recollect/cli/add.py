@@ -46,7 +46,7 @@ def command(
     completed: tuple[str, ...],
     learned: tuple[str, ...], next_steps: tuple[str, ...], concepts: tuple[str, ...],
     files: tuple[str, ...], session_id: str | None, as_json: bool,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Store TEXT as a note; with --type constraint, as a rule that agents are told.
 
     --kind knowledge stores a belief, --kind summary what a session came to. TEXT of - reads
@@ -89,7 +89,6 @@ def command(
         click.echo(f"Undo: recollect undo {added['op_id']}")
     else:
         click.echo(f"Already stored: {added['record']['record_id']}")
-    return 0
 
 
 def _kind(kind: str | None, type_: str | None) -> str:

@@ -8,15 +8,22 @@ import click
 from recollect.cli import process
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option, yes_option
-from recollect.cli.output import agreed, many, memories, print_json, print_table, waiting
-from recollect.client import Client
+from recollect.cli.output import (
+    SLOW_S,
+    agreed,
+    daemon_client,
+    many,
+    memories,
+    print_json,
+    print_table,
+    waiting,
+)
 from recollect.core import safe_files, settings, store_key
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.settings import Settings
 from recollect.portable.backups import chosen as chosen_backup
 from recollect.portable.backups import made_at, made_in, refuse_server
 
-SLOW_S = 600.0
 SQLITE_HEADER = b"SQLite format 3\0"  # how every backup that is not encrypted begins
 LIST = "recollect backup list"
 ON_SERVER = (
@@ -38,9 +45,7 @@ def command() -> None:
 @json_option
 def create(as_json: bool) -> None:
     """Make a verified backup now. Agents can go on working meanwhile."""
-    chosen = settings.load()
-    process.start(chosen)
-    made = Client(chosen, SLOW_S).ask("POST", "/api/backups")
+    made = daemon_client(SLOW_S).ask("POST", "/api/backups")
     if as_json:
         print_json(made)
     else:
@@ -65,13 +70,10 @@ def list_command(as_json: bool) -> None:
     else:
         click.echo(f"In {chosen.path('backups')}:")
         rows = [
-            [
-                f"{one['made_at']:%Y-%m-%d %H:%M:%S}",
-                f"{one['bytes'] / 1e6:.1f} MB",
-                os.path.basename(one["path"]),
-            ]
+            [f"{one['made_at']:%Y-%m-%d %H:%M:%S}", f"{one['bytes'] / 1e6:.1f} MB",
+             os.path.basename(one["path"])]
             for one in items
-        ]
+        ]  # fmt: skip
         print_table(["Made", "Size", "File"], rows)
         if chosen.store:
             click.echo(f"These are of the SQLite file, which is not in use. {ON_SERVER}")
@@ -106,19 +108,15 @@ def restore(backup: str | None, yes: bool, as_json: bool) -> int:
     if as_json:
         print_json(done)
     else:
-        _print_restored(done)
+        click.echo(f"Restored: {many(done['events'], 'event')}, {memories(done['records'])}.")
+        click.echo("What was forgotten since that backup is back with it; forget it again.")
+        if done["aside"]:
+            click.echo(f"What was there before is kept: {done['aside']}")
     if ran:
         _start(chosen)
     elif not as_json:
         click.echo("Recollect was not running. Start it: recollect up")
     return 0
-
-
-def _print_restored(done: dict[str, Any]) -> None:
-    click.echo(f"Restored: {many(done['events'], 'event')}, {memories(done['records'])}.")
-    click.echo("What was forgotten since that backup is back with it; forget it again.")
-    if done["aside"]:
-        click.echo(f"What was there before is kept: {done['aside']}")
 
 
 def _start(chosen: Settings) -> None:

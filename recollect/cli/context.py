@@ -1,7 +1,6 @@
 """`recollect context`: what would be injected now, and why."""
 
 from datetime import datetime
-from typing import Any
 
 import click
 
@@ -36,7 +35,7 @@ def command(
     as_of: datetime | None,
     why: bool,
     as_json: bool,
-) -> int:
+) -> None:
     """Show what would be injected with PROMPT, or without one at the start of a session.
 
     Nothing is recorded: a session can still be told the same.
@@ -52,7 +51,7 @@ def command(
         )
     if as_json:
         print_json(answer)
-        return 0
+        return
     if answer["context"]:
         click.echo("\n".join(map(filled, answer["context"].splitlines())))
         click.secho(
@@ -67,13 +66,8 @@ def command(
         for what, reason in (answer["notes"].get("left_out") or {}).items():
             click.echo(f"Left out, {what}: {reason}")
     if why:
-        _candidates(answer["candidates"])
+        for one in answer["candidates"]:
+            print_text(one["title"], label=f"{one['score']:7.3f} ")
+            print_text(f"{one['record_id']}  {one['why_not'] or 'injected'}", indent=9, dim=True)
     elif answer["candidates"]:
         click.secho("Every candidate: recollect context --why", dim=True, err=True)
-    return 0
-
-
-def _candidates(candidates: list[dict[str, Any]]) -> None:
-    for one in candidates:
-        print_text(one["title"], label=f"{one['score']:7.3f} ")
-        print_text(f"{one['record_id']}  {one['why_not'] or 'injected'}", indent=9, dim=True)

@@ -14,7 +14,7 @@ from recollect import __version__
 from recollect.capture import launcher
 from recollect.cli import hosts_context, process
 from recollect.cli.options import json_option, yes_option
-from recollect.cli.output import agreed, filled, many, memories, print_json
+from recollect.cli.output import agreed, filled, many, memories, minute, print_json
 from recollect.cli.status import health_of, kept_out_of, not_answering, private_sessions_in
 from recollect.client import Client, NotRunning
 from recollect.core import keepout_rules, oslayer, private_sessions, settings, store_key
@@ -247,7 +247,7 @@ def _daemon(chosen: Settings, health: dict[str, Any]) -> Finding:
 def _doors(health: dict[str, Any]) -> Iterator[Finding]:
     for name, door in health.get("doors", {}).items():  # none of an older daemon
         if not door["answers"]:
-            told = f"{DOORS.get(name, name)} has not answered since {_moment(door['since'])}"
+            told = f"{DOORS.get(name, name)} has not answered since {minute(door['since'])}"
             yield Finding("doors", "fail", f"{told}: {door['problem']}", "recollect restart")
     if renewed := health.get("token_renewed"):
         yield Finding("token", "warn", renewed, "recollect open")
@@ -266,10 +266,6 @@ def _settings_file(chosen: Settings) -> Iterator[Finding]:
         )
 
 
-def _moment(when: str) -> str:
-    return when[:16].replace("T", " ")
-
-
 def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
     store = health.get("store", {"kind": "sqlite", "problem": ""})  # none of an older daemon
     try:
@@ -278,7 +274,7 @@ def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("database", "fail", str(error), error.hint)
         return
     if store["problem"]:
-        since = f" (since {_moment(store['since'])})" if store.get("since") else ""
+        since = f" (since {minute(store['since'])})" if store.get("since") else ""
         yield Finding("database", "fail", f"{store['problem']}{since}", "docs/howto/scale.md")
     if checked["problems"]:
         rebuild = lambda: client.ask("POST", "/api/doctor", {"what": "index"})  # noqa: E731
@@ -309,7 +305,7 @@ def _backups(client: Client, checked: dict[str, Any]) -> Finding:
             return Finding("backups", "ok", "none yet, and nothing to back up")
         return Finding("backups", "warn", "there is none yet", "recollect backup create", make)
     age = datetime.now(UTC) - datetime.fromisoformat(newest)
-    told = f"{checked['backups']}, the newest of {_moment(newest)}"
+    told = f"{checked['backups']}, the newest of {minute(newest)}"
     if days and age > timedelta(days=2 * days):
         return Finding("backups", "warn", f"{told}: overdue", "recollect backup create", make)
     return Finding("backups", "ok", told)
@@ -398,7 +394,7 @@ def _host(host: Installer, context: Context, heard: dict[str, str] | None) -> Fi
     if silent > SILENT:
         told = f"{connected}, but it has sent no event for {silent.days} days"
         return Finding(host.name, "warn", told, "recollect doctor --prove")
-    return Finding(host.name, "ok", f"{connected}, last event at {_moment(last)}")
+    return Finding(host.name, "ok", f"{connected}, last event at {minute(last)}")
 
 
 def _state(host: Installer, context: Context) -> str:

@@ -4,20 +4,16 @@ import os
 import sys
 from collections.abc import Iterator
 from datetime import datetime
-from urllib.parse import urlencode
 
 import click
 
-from recollect.cli import process
 from recollect.cli.date_options import iso, since_option, until_option
 from recollect.cli.options import project_option, project_path
-from recollect.client import Client
+from recollect.cli.output import SLOW_S, daemon_client
 from recollect.core import oslayer, sealing, settings, store_key
 from recollect.core.errors import BadInput, CannotWrite, StoreError
 from recollect.core.kinds import KINDS
 from recollect.core.settings import Settings
-
-SLOW_S = 600.0
 
 
 @click.command()
@@ -43,7 +39,7 @@ def command(
     until: datetime | None,
     force: bool,
     plain: bool,
-) -> int:
+) -> None:
     """Export to FILE, or to standard output.
 
     JSONL and JSON can be imported again: `recollect import FILE`. Markdown is for reading. What is
@@ -54,30 +50,23 @@ def command(
     """
     if file is not None and file != "-":
         _refuse(file, force=force)
-    chosen = settings.load()
-    process.start(chosen)
+    chosen, client = settings.load(), daemon_client(SLOW_S)
     by_name = {".json": "json", ".md": "markdown"}.get(os.path.splitext(file or "")[1], "jsonl")
     form = form or by_name
     public = _public_key(chosen, file, form) if not plain else None
     wanted = {
-        "format": form,
-        "project": project_path(project) if project else None,
-        "kind": kind,
-        "rows": rows,
-        "since": iso(since),
-        "until": iso(until),
-    }
-    query = urlencode({name: value for name, value in wanted.items() if value})
-    pieces = Client(chosen, SLOW_S).stream(f"/api/export?{query}")
+        "format": form, "project": project_path(project) if project else None, "kind": kind,
+        "rows": rows or None, "since": iso(since), "until": iso(until),
+    }  # fmt: skip
+    pieces = client.stream(client.path("/api/export", wanted))
     if file is None or file == "-":
         for piece in pieces:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
-        return 0
+        return
     size = _write(file, sealing.seal(public[1], public[0], pieces) if public else pieces)
     how = "encrypted with the key of the store" if public else "readable by you alone"
     click.echo(f"{file}: {size / 1e6:.1f} MB, {how}.")
-    return 0
 
 
 def _public_key(chosen: Settings, file: str | None, form: str) -> tuple[bytes, bytes] | None:

@@ -4,20 +4,23 @@ from typing import Any
 
 import click
 
-from recollect.cli import process
 from recollect.cli.options import json_option
-from recollect.cli.output import agreed, confirmed, daemon_client, many, print_json, print_memories
+from recollect.cli.output import (
+    SLOW_S,
+    confirmed,
+    daemon_client,
+    many,
+    print_json,
+    print_memories,
+)
 from recollect.cli.selection_options import (
     count_rows,
-    print_selection,
+    go_on,
     refuse_bad_ids,
     request_body,
     selection_options,
 )
-from recollect.client import Client
 from recollect.core import settings
-
-SLOW_S = 600.0
 
 
 @click.command()
@@ -56,17 +59,10 @@ def command(
             return _show_delete(memories, never=never_again, as_json=as_json)
         return _delete(memories, reason, never=never_again, yes=yes, as_json=as_json)
     body = request_body(memories, **selection)
-    chosen = settings.load()
-    process.start(chosen)
-    client = Client(chosen, SLOW_S)
+    client = daemon_client(SLOW_S)
     shown = client.ask("POST", "/api/forget", {**body, "dry_run": True, "backups": backups})
-    if dry_run:
-        print_json(shown) if as_json else print_selection(shown)
-        return 0
-    if not as_json:
-        print_selection(shown)
-    if not agreed("Erase this for good?", yes=yes, as_json=as_json):
-        return 1
+    if not go_on("Erase this for good?", shown, dry_run=dry_run, yes=yes, as_json=as_json):
+        return 0 if dry_run else 1
     wanted = {**body, "dry_run": False, "backups": backups, "never_again": never_again}
     done = client.ask("POST", "/api/forget", wanted)
     if as_json:
@@ -77,7 +73,7 @@ def command(
     if done["backups"]:
         files = "1 backup" if done["backups"] == 1 else f"{done['backups']} backups"
         click.echo(f"Erased in {files}, including those that a restore kept aside.")
-    elif chosen.store:
+    elif (chosen := settings.load()).store:
         click.echo(
             "Backups are not changed: neither the server's, nor those of the SQLite file that was "
             f"in use before ({chosen.path('backups')})."

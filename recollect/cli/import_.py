@@ -8,10 +8,18 @@ from typing import Any
 
 import click
 
-from recollect.cli import passphrase, process
+from recollect.cli import passphrase
 from recollect.cli.date_options import iso, since_option, until_option
 from recollect.cli.options import directory_option, dry_run_option, json_option, yes_option
-from recollect.cli.output import confirmed, print_json, print_table, prompted
+from recollect.cli.output import (
+    SLOW_S,
+    confirmed,
+    daemon_client,
+    many,
+    print_json,
+    print_table,
+    prompted,
+)
 from recollect.client import Client, NotRunning
 from recollect.core import safe_files, sealing, settings, store_key
 from recollect.core.errors import BadInput, RecollectError
@@ -19,7 +27,6 @@ from recollect.hosts import registry
 from recollect.hosts.facts import Facts
 
 LOOK_S = 0.3
-SLOW_S = 600.0
 
 
 @click.command()
@@ -56,24 +63,25 @@ def command(
 
     Importing again adds nothing twice. Secrets are removed on the way in.
     """
-    chosen = settings.load()
-    process.start(chosen)
-    client = Client(chosen, SLOW_S)
+    client = daemon_client(SLOW_S)
     body = {**request(sources, project, since, until, commits), "llm": llm}
     if key:
         body["keys"] = _keys(sources, key)
     found = client.ask("POST", "/api/import/offers", body)
     if not found["offers"]:
-        done = _nothing(as_json)
+        if as_json:
+            print_json({"state": "nothing", "sources": {}})
+        else:
+            click.echo("Nothing was found to import.")
         _mention_git(sources, as_json=as_json)
-        return done
+        return 0
     if not as_json:
         show(found["offers"])
         _mention_git(sources, as_json=as_json)
         if llm:
             tokens = found["llm_estimate"]["tokens"]
-            click.echo(f"{chosen.provider} would be sent up to about {tokens / 1e6:.1f} million "
-                       "tokens, within the day's budget.")  # fmt: skip
+            click.echo(f"{settings.load().provider} would be sent up to about "
+                       f"{tokens / 1e6:.1f} million tokens, within the day's budget.")  # fmt: skip
     if not dry_run and not yes:
         if as_json or not sys.stdin.isatty():
             click.echo("Nothing was imported: add --yes to import without being asked.", err=True)
@@ -127,13 +135,11 @@ def request(
 
 def offer(*, ask: bool, yes: bool = False) -> bool:
     """Say what there is, and import it if the answer is yes. False when there is nothing."""
-    chosen = settings.load()
     if not yes and (not ask or not sys.stdin.isatty()):
         click.echo("Your history can be imported too: recollect import")
         return True
     try:
-        process.start(chosen)
-        client = Client(chosen, SLOW_S)
+        client = daemon_client(SLOW_S)
         body = request(())
         found = client.ask("POST", "/api/import/offers", body)["offers"]
         if not found:
@@ -152,10 +158,8 @@ def offer(*, ask: bool, yes: bool = False) -> bool:
 def tokens_a_day(agent: Facts) -> int:
     """What extraction by an agent would take, judged by the sessions on this machine; 0 when there
     are none, or they cannot be looked at."""
-    chosen = settings.load()
     try:
-        process.start(chosen)
-        found = Client(chosen, SLOW_S).ask("POST", "/api/import/offers", request(()))
+        found = daemon_client(SLOW_S).ask("POST", "/api/import/offers", request(()))
     except RecollectError:
         return 0
     told = [one for one in found["offers"] if one["sessions"] and one["first"] and one["last"]]
@@ -235,7 +239,7 @@ def summary(state: dict[str, Any], *, dry_run: bool, llm: bool = False) -> None:
         }
         parts += [f"{tally[name]} {words}" for name, words in named.items() if tally[name]]
         sessions = tally["sessions"]
-        within = f" in {sessions} session{'s' * (sessions != 1)}" if sessions else ""
+        within = f" in {many(sessions, 'session')}" if sessions else ""
         click.echo(f"{source}: {tally['read']} read{within}; {', '.join(parts)}.")
     for problem in state["problems"][:5]:
         click.echo(f"  {problem}", err=True)
@@ -261,11 +265,11 @@ def _chosen(asked: tuple[str, ...], offers: list[dict[str, Any]]) -> list[str]:
         if not unknown:
             break
         click.echo(f"{unknown[0]!r} is none of them. Type all, none, or: {', '.join(names)}")
-    return [_source(one) for one in offers if "all" in wanted or one["source"] in wanted]
-
-
-def _source(one: dict[str, Any]) -> str:
-    return f"git:{one['path']}" if one["source"] == "git" else str(one["source"])
+    return [
+        f"git:{one['path']}" if one["source"] == "git" else str(one["source"])
+        for one in offers
+        if "all" in wanted or one["source"] in wanted
+    ]
 
 
 def _mention_git(sources: tuple[str, ...], *, as_json: bool) -> None:
@@ -274,14 +278,6 @@ def _mention_git(sources: tuple[str, ...], *, as_json: bool) -> None:
 
     if not sources and not as_json and projects.locate(os.getcwd()).git_dir:
         click.echo("The commits of this repository can be imported too: recollect import git")
-
-
-def _nothing(as_json: bool) -> int:
-    if as_json:
-        print_json({"state": "nothing", "sources": {}})
-    else:
-        click.echo("Nothing was found to import.")
-    return 0
 
 
 def _day(moment: str | None) -> str:

@@ -84,7 +84,9 @@ def command(
         if not dry_run and connected:
             open_dashboard()
         if report.ok and not dry_run:
-            _offer_history(ask=not yes)
+            from recollect.cli import import_
+
+            import_.offer(ask=not yes)
             if not yes and offer_model([one for one in wanted if one.name in connected]):
                 click.echo("It takes effect at the next start: recollect restart")
     return 0 if report.ok else 1
@@ -121,23 +123,13 @@ def connect(
     outcomes = {one.host: one.outcome for one in report.results}
     ask = not yes and not as_json
     for host in wanted:
-        if (
-            not dry_run
-            and outcomes[host.name] in ("installed", "unchanged")
-            and host.needs_trust(context)
-        ):
+        connected = not dry_run and outcomes[host.name] in ("installed", "unchanged")
+        if connected and host.needs_trust(context):
             _offer_trust(host, context, trust=trust, ask=ask)
             report = report.with_notes(host.name, host.notes(context))
         if ask and outcomes[host.name] == "installed" and not context.allow_writes:
             _offer_writes(host, context)
     return report
-
-
-def _offer_history(*, ask: bool) -> None:
-    """What is on this machine already could be remembered; only the user can say so."""
-    from recollect.cli import import_
-
-    import_.offer(ask=ask)
 
 
 def offer_model(connected: Sequence[Installer]) -> bool:
@@ -244,11 +236,8 @@ def _offer_writes(host: Installer, context: Context) -> None:
 def print_report(report: InstallReport, *, dry_run: bool) -> None:
     click.echo()
     for result in report.results:
-        word = (
-            "would change"
-            if dry_run and result.changes
-            else MARKS.get(result.outcome, result.outcome)
-        )
+        word = MARKS.get(result.outcome, result.outcome)
+        word = "would change" if dry_run and result.changes else word
         click.secho(f"{result.host}: {word}", fg="red" if result.error else None)
         if result.error:
             click.echo(f"  {result.error}", err=True)
@@ -260,12 +249,7 @@ def print_report(report: InstallReport, *, dry_run: bool) -> None:
 
 def _as_data(report: InstallReport) -> list[dict[str, object]]:
     return [
-        {
-            "host": result.host,
-            "outcome": result.outcome,
-            "files": [change.path for change in result.changes],
-            "notes": list(result.notes),
-            "error": str(result.error) if result.error else None,
-        }
-        for result in report.results
-    ]
+        {"host": one.host, "outcome": one.outcome, "files": [each.path for each in one.changes],
+         "notes": list(one.notes), "error": str(one.error) if one.error else None}
+        for one in report.results
+    ]  # fmt: skip

@@ -17,7 +17,7 @@ INDEXES = ("index", "work")
 @dry_run_option
 @click.option("--rebuild", is_flag=True, help="Make the indexes anew instead.")
 @json_option
-def command(dry_run: bool, rebuild: bool, as_json: bool) -> int:
+def command(dry_run: bool, rebuild: bool, as_json: bool) -> None:
     """Shorten and delete old memories now, as happens once a day.
 
     The setting `retention` says how long each kind is kept. What goes can be brought back for as
@@ -33,13 +33,12 @@ def command(dry_run: bool, rebuild: bool, as_json: bool) -> int:
     if rebuild:
         done = [client.ask("POST", "/api/doctor", {"what": what})["done"] for what in INDEXES]
         print_json({"done": done}) if as_json else click.echo("\n".join(done))
-        return 0
+        return
     report = client.ask("GET" if dry_run else "POST", "/api/maintain")
     if as_json:
         print_json(report)
     else:
         _print_report(report)
-    return 0
 
 
 def _print_report(report: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from recollect.cli.options import json_option
-from recollect.cli.output import daemon_client, many, print_json, print_text, text_width
+from recollect.cli.output import daemon_client, many, minute, print_json, print_text, text_width
 from recollect.cli.selection_options import refuse_bad_ids
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES
@@ -52,7 +52,7 @@ def _print_record(record: dict[str, Any], *, deleted: bool) -> None:
         "Id": record["record_id"],
         "Kind": label + (", pinned" if record["pinned"] else ""),
         "State": "deleted" if deleted else _state(record),
-        "Held since": _moment(record["valid_from"]),
+        "Held since": minute(record["valid_from"]),
         "Said by": record["author"],
         "Session": record["session_id"] or "",
         "Branch": record.get("branch") or "",
@@ -86,18 +86,14 @@ def _state(record: dict[str, Any]) -> str:
         return ""
     reach = f"{record['scope']} {record['scope_name']}".strip()
     ended = record.get("valid_until")
-    until = f", until {_moment(ended)}" if ended else ""
+    until = f", until {minute(ended)}" if ended else ""
     by = f", by {record['ended_by']}" if record.get("ended_by") else ""
     return f"{record['state']} ({reach}){until}{by}"
 
 
 def _told(record: dict[str, Any]) -> str:
     count, last = record["access_count"], record["last_accessed"]
-    return f"{many(count, 'time')}, last {_moment(last)}" if count and last else "never"
-
-
-def _moment(text: str) -> str:
-    return text[:16].replace("T", " ")
+    return f"{many(count, 'time')}, last {minute(last)}" if count and last else "never"
 
 
 def _print_sources(made_from: dict[str, Any]) -> None:
@@ -107,7 +103,7 @@ def _print_sources(made_from: dict[str, Any]) -> None:
     for row in made_from["events"][:EVENTS_SHOWN]:
         event = row["event"]
         said = _said(event["body"])
-        line = f"{_moment(event['valid_time'])}  {event['kind']}  {said}"
+        line = f"{minute(event['valid_time'])}  {event['kind']}  {said}"
         click.echo("  " + one_line(line, text_width() - 2))
     more = len(made_from["events"]) - EVENTS_SHOWN
     if more > 0:
@@ -129,7 +125,7 @@ def _print_versions(history: dict[str, Any]) -> None:
     click.secho("\nEarlier versions", bold=True)
     for one in history["versions"]:
         why = f": {one['reason']}" if one["reason"] else ""
-        print_text(f"until {_moment(one['until'])}, {one['ended_by']}{why}", indent=2)
+        print_text(f"until {minute(one['until'])}, {one['ended_by']}{why}", indent=2)
         print_text(one["record"]["title"], indent=4)
 
 

@@ -5,20 +5,15 @@ from typing import Any
 
 import click
 
-from recollect.cli import process
 from recollect.cli.options import json_option, project_path
-from recollect.cli.output import agreed, daemon_client, many, print_json
+from recollect.cli.output import SLOW_S, daemon_client, many, print_json
 from recollect.cli.selection_options import (
     count_rows,
-    print_selection,
+    go_on,
     refuse_bad_ids,
     request_body,
     selection_options,
 )
-from recollect.client import Client
-from recollect.core import settings
-
-SLOW_S = 600.0
 
 
 @click.command()
@@ -51,17 +46,11 @@ def command(
         return _move_one(*memories, reason, as_json=as_json)
     body = request_body(memories, path=path, **selection)
     body["target"] = project_path(target)
-    chosen = settings.load()
-    process.start(chosen)
-    client = Client(chosen, SLOW_S)
+    client = daemon_client(SLOW_S)
     shown = client.ask("POST", "/api/move", {**body, "dry_run": True})
-    if dry_run:
-        print_json(shown) if as_json else print_selection(shown)
-        return 0
-    if not as_json:
-        print_selection(shown)
-    if not agreed(f"Move this to {target}?", yes=yes, as_json=as_json, default=True):
-        return 1
+    question = f"Move this to {target}?"
+    if not go_on(question, shown, dry_run=dry_run, yes=yes, as_json=as_json, default=True):
+        return 0 if dry_run else 1
     done = client.ask("POST", "/api/move", {**body, "dry_run": False})
     if as_json:
         print_json(done)
@@ -88,7 +77,7 @@ def _move_one(memory: str, project: str, reason: str, *, as_json: bool) -> int:
 @click.command()
 @click.argument("directory", type=click.Path(exists=True, file_okay=False), default=".")
 @json_option
-def separate(directory: str, as_json: bool) -> int:
+def separate(directory: str, as_json: bool) -> None:
     """Make the project around DIRECTORY (default: the current one) a project of its own.
 
     For a second clone that was joined with the first, or that `recollect status` offers to join.
@@ -99,8 +88,7 @@ def separate(directory: str, as_json: bool) -> int:
     done = daemon_client().ask("POST", "/api/separate", body)
     if as_json:
         print_json(done)
-        return 0
+        return
     click.echo(f"{done['root']} is a project of its own: {done['project_id']}.")
     if done["counts"]:
         click.echo(f"Moved along: {count_rows(done['counts'])}.")
-    return 0

@@ -6,34 +6,27 @@ import webbrowser
 
 import click
 
-from recollect.cli import process
 from recollect.cli.options import json_option
-from recollect.cli.output import print_json
-from recollect.client import Client
-from recollect.core import settings
+from recollect.cli.output import daemon_client, print_json
 
 
 @click.command()
 @click.option("--print", "only_print", is_flag=True, help="Print the address and open no browser.")
 @json_option
-def command(only_print: bool, as_json: bool) -> int:
+def command(only_print: bool, as_json: bool) -> None:
     """Open the dashboard in your browser.
 
     The link works once, within a minute; the browser stays signed in. Without a terminal, or in CI,
     only the address is printed.
     """
-    chosen = settings.load()
-    process.start(chosen)
-    invited = Client(chosen).ask("POST", "/api/open")
+    invited = daemon_client().ask("POST", "/api/open")
     if as_json:
         print_json(invited)
-        return 0
-    if only_print or not may_open() or not _opened(invited["url"]):
+    elif only_print or not may_open() or not _opened(invited["url"]):
         click.echo(invited["url"])
         click.echo(f"The link works once, for {invited['seconds']} seconds.", err=True)
     else:
         click.echo("The dashboard is open in your browser.")
-    return 0
 
 
 def may_open() -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 IDS = ("Id", "File")
 PIPE_WIDTH = 100
+SLOW_S = 600.0  # how long a command waits for work on the whole store
 
 
 def print_json(value: Any) -> None:
@@ -72,6 +73,11 @@ def many(count: int, one: str, several: str = "") -> str:
 
 def memories(count: int) -> str:
     return many(count, "memory", "memories")
+
+
+def minute(moment: str) -> str:
+    """A time of the API, for people: 2026-11-01 12:30."""
+    return moment[:16].replace("T", " ")
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -220,7 +226,7 @@ class waiting:
         self._bar = bar
 
 
-def daemon_client() -> Any:
+def daemon_client(timeout: float = 30.0) -> Any:
     """A client of the daemon, which is started when there is none."""
     from recollect.cli import process
     from recollect.client import Client
@@ -229,4 +235,4 @@ def daemon_client() -> Any:
     chosen = settings.load()
     with waiting("Starting Recollect") as bar:
         process.start(chosen, doing=bar.doing)
-    return Client(chosen)
+    return Client(chosen, timeout)

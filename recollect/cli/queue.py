@@ -7,7 +7,7 @@ import click
 
 from recollect.cli.groups import Group
 from recollect.cli.options import json_option
-from recollect.cli.output import many, memories, print_json, print_table, print_text
+from recollect.cli.output import many, memories, minute, print_json, print_table, print_text
 from recollect.client import Client
 from recollect.core import settings
 from recollect.core.errors import ExtractionFailed
@@ -80,22 +80,14 @@ def _print_queue(client: Client, *, as_json: bool) -> None:
         return
     waiting = [one for one in queue["items"] if one["events"] or one["quarantined"]]
     if not waiting:
-        click.echo(
-            "Nothing waits for extraction."
-            if queue["items"]
-            else "Nothing waits for extraction: no agent has sent anything yet."
-        )
+        none_yet = "" if queue["items"] else ": no agent has sent anything yet"
+        click.echo(f"Nothing waits for extraction{none_yet}.")
         return
     rows = [
-        [
-            one["project"],
-            str(one["events"]),
-            f"{one['bytes'] / 1024:.0f} KiB",
-            str(one["quarantined"]),
-            _last(one["last_run"]),
-        ]
+        [one["project"], str(one["events"]), f"{one['bytes'] / 1024:.0f} KiB",
+         str(one["quarantined"]), _last(one["last_run"])]
         for one in waiting
-    ]
+    ]  # fmt: skip
     print_table(["Project", "Events waiting", "Size", "Set aside", "Last run"], rows)
     for one in waiting:
         for aside in one["set_aside"]:
@@ -110,7 +102,7 @@ def _print_queue(client: Client, *, as_json: bool) -> None:
 def _last(run: dict[str, Any] | None) -> str:
     if run is None:
         return "never"
-    when = run["started_at"][:16].replace("T", " ")
+    when = minute(run["started_at"])
     if run["outcome"] in ("failed", "uncommitted"):
         return f"{when}, failed: {run['reason']}"
     told = f"{when}, {memories(run['kept'])} made"

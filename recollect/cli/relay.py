@@ -25,12 +25,8 @@ MOST_BYTES = 26 << 20  # what GitHub sends at the most
 @click.option("--signature", metavar="TEXT", help="The X-Hub-Signature-256 of the request.")
 @json_option
 def command(
-    event: str,
-    project: str | None,
-    secret_file: str | None,
-    signature: str | None,
-    as_json: bool,
-) -> int:
+    event: str, project: str | None, secret_file: str | None, signature: str | None, as_json: bool
+) -> None:
     """Store an event of a forge, read from standard input, as a note.
 
     EVENT is the X-GitHub-Event, X-Gitea-Event or X-Gitlab-Event of the request. Issues, changes,
@@ -50,7 +46,7 @@ def command(
     found = forge_events.note(event, payload) if isinstance(payload, dict) else None
     if found is None:
         print_json({"stored": False}) if as_json else click.echo("Nothing worth a note.")
-        return 0
+        return
     client = daemon_client()
     where = project_path(project) if project else None
     if where is None:
@@ -66,7 +62,6 @@ def command(
         print_json({"stored": added["stored"], "record_id": added["record"]["record_id"]})
     else:
         click.echo(found.title if added["stored"] else "It is there already.")
-    return 0
 
 
 def _check(body: bytes, secret_file: str | None, signature: str | None) -> None:

@@ -36,23 +36,18 @@ def command(
     markdown: bool,
     effect: bool,
     as_json: bool,
-) -> int:
+) -> None:
     """Summarise what was done, learned and planned in a period."""
     if effect and markdown:
         raise click.UsageError("--effect is not available as Markdown; use --json")
     client = daemon_client()
-    asked = {
-        "project": project_path(project),
-        "period": period,
-        "since": iso(since),
-        "until": iso(until),
-    }
+    asked = {"project": project_path(project), "since": iso(since), "until": iso(until)}
     with waiting("Summing up"):
         if effect:
-            report = client.get("/api/report/effect", **asked)
+            report = client.get("/api/report/effect", period=period, **asked)
         else:
-            asked |= {"period": period or "week", "format": "markdown" if markdown else "json"}
-            report = client.get("/api/report", **asked)
+            form = "markdown" if markdown else "json"
+            report = client.get("/api/report", period=period or "week", format=form, **asked)
     if as_json:
         print_json(report)
     elif effect:
@@ -61,7 +56,6 @@ def command(
         click.echo(report["markdown"], nl=False)
     else:
         _print_report(report)
-    return 0
 
 
 def _print_report(report: dict[str, Any]) -> None:
@@ -102,15 +96,12 @@ def _print_effect(effect: dict[str, Any]) -> None:
     for sentence in effect["conclusions"]:
         print_text(sentence)
     left_out = {
-        "began or ran while shadow mode was off": "without_shadow",
-        "changed arm with the setting": "changed_arm",
-        "had no prompt": "without_prompt",
+        "without_shadow": "began or ran while shadow mode was off",
+        "changed_arm": "changed arm with the setting",
+        "without_prompt": "had no prompt",
     }
-    told = [
-        f"{effect['left_out'][name]} {words}"
-        for words, name in left_out.items()
-        if effect["left_out"][name]
-    ]
+    found = effect["left_out"]
+    told = [f"{found[name]} {words}" for name, words in left_out.items() if found[name]]
     if told:
         print_text(f"Sessions not counted: {', '.join(told)}.")
 
@@ -118,11 +109,9 @@ def _print_effect(effect: dict[str, Any]) -> None:
 def _print_effect_table(measures: list[dict[str, Any]]) -> None:
     rows = [("", "with memory", "silent", "difference")]
     for one in measures:
-        arms = (one["comparison"][name] for name in ("memory", "silent", "difference"))
-        memory, silent, difference = arms
-        rows.append(
-            (one["label"], _estimate(memory), _estimate(silent), _estimate(difference, sign="+"))
-        )
+        found = one["comparison"]
+        arms = _estimate(found["memory"]), _estimate(found["silent"])
+        rows.append((one["label"], *arms, _estimate(found["difference"], sign="+")))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for number, row in enumerate(rows):
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))

@@ -17,7 +17,7 @@ GROUPS = ("constraint", "decision", "rejected", "heuristic")
 @click.command()
 @project_option(default="all")
 @json_option
-def command(project: str, as_json: bool) -> int:
+def command(project: str, as_json: bool) -> None:
     """Decide about beliefs that wait: proposed, or in dispute with another one.
 
     A proposed belief is told to no agent until you keep it. Of a dispute the newer belief is told,
@@ -28,10 +28,10 @@ def command(project: str, as_json: bool) -> int:
     found = client.get("/api/beliefs", project=project_path(project), show="waiting")["items"]
     if as_json:
         print_json(found)
-        return 0
+        return
     if not found:
         click.echo("Nothing waits for a decision.")
-        return 0
+        return
     decided, names = 0, _project_names(client)
     settled: set[str] = set()  # disputes of which both sides hold
     for number, one in enumerate(found, 1):
@@ -51,7 +51,6 @@ def command(project: str, as_json: bool) -> int:
     click.echo(f"{many(decided, 'decision')}, {len(found) - decided} left.")
     if decided:
         click.echo("Take one back: recollect change list -p all")
-    return 0
 
 
 def _dispute(one: dict[str, Any]) -> str:

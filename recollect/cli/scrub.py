@@ -2,14 +2,9 @@
 
 import click
 
-from recollect.cli import process
 from recollect.cli.options import dry_run_option, json_option, yes_option
-from recollect.cli.output import agreed, many, print_json
+from recollect.cli.output import SLOW_S, agreed, daemon_client, many, print_json
 from recollect.cli.selection_options import count_rows
-from recollect.client import Client
-from recollect.core import settings
-
-SLOW_S = 600.0
 
 
 @click.command()
@@ -23,20 +18,15 @@ def command(dry_run: bool, yes: bool, backups: bool, as_json: bool) -> int:
     What is found is replaced by a mark in every row, in the database's log and in the log files.
     Backups lose it within one rotation, or at once with --backups.
     """
-    chosen = settings.load()
-    process.start(chosen)
-    client = Client(chosen, SLOW_S)
+    client = daemon_client(SLOW_S)
     found = client.ask("POST", "/api/scrub", {"dry_run": True})
-    if not found["found"] or dry_run:
-        if as_json:
-            print_json(found)
-        elif not found["found"]:
-            click.echo("No secrets were found in what is stored.")
-        else:
-            _show(found)
-        return 0
-    if not as_json:
+    done = dry_run or not found["found"]
+    if as_json and done:
+        print_json(found)
+    elif not as_json:
         _show(found)
+    if done:
+        return 0
     if not agreed("Remove them?", yes=yes, as_json=as_json, default=True):
         return 1
     done = client.ask("POST", "/api/scrub", {"dry_run": False, "backups": backups})
@@ -48,6 +38,9 @@ def command(dry_run: bool, yes: bool, backups: bool, as_json: bool) -> int:
 
 
 def _show(found: dict[str, dict[str, int]]) -> None:
+    if not found["found"]:
+        click.echo("No secrets were found in what is stored.")
+        return
     for kind, count in sorted(found["found"].items(), key=lambda pair: -pair[1]):
         click.echo(f"{count} x {kind}")
     click.echo(f"in {count_rows(found['counts'])}")

@@ -66,7 +66,7 @@ def command(
     interactive: bool,
     as_json: bool,
     **narrow: Any,
-) -> int:
+) -> None:
     """Search memories for QUERY; without one, list the newest."""
     client = daemon_client()
     narrow |= {
@@ -78,7 +78,8 @@ def command(
         "as_of": iso(as_of),
     }
     if interactive:
-        return _interactive(client, narrow)
+        _interactive(client, narrow)
+        return
     if not query:
         del narrow["mode"], narrow["fusion"]
         found = client.get("/api/memories", **narrow)
@@ -88,14 +89,13 @@ def command(
             print_memories(found["items"])
             if not found["items"]:
                 _nothing(project)
-        return 0
+        return
     with waiting("Searching"):
         answer = client.get("/api/search", query=" ".join(query), raw=raw or None, **narrow)
     if as_json:
         print_json(answer)
     else:
         _print_found(answer, project, closest=closest)
-    return 0
 
 
 _NONE = "Nothing fits well; these are the closest."
@@ -134,16 +134,16 @@ def _nothing(project: str) -> None:
         click.echo("In every project: recollect search -p all QUERY")
 
 
-def _interactive(client: Any, narrow: dict[str, Any]) -> int:
+def _interactive(client: Any, narrow: dict[str, Any]) -> None:
     click.echo("Type a query; a number shows that memory in full; an empty line ends.")
     shown: list[dict[str, Any]] = []
     while True:
         try:
             line = input("search> " if sys.stdin.isatty() else "").strip()
         except EOFError:
-            return 0
+            return
         if not line:
-            return 0
+            return
         try:
             if line.isdecimal() and 1 <= int(line) <= len(shown):
                 _print_whole(client.get(f"/api/memories/{shown[int(line) - 1]['record_id']}"))

@@ -10,7 +10,7 @@ import click
 
 from recollect.cli.date_options import iso, time_option
 from recollect.cli.options import dry_run_option, project_option, project_path, yes_option
-from recollect.cli.output import print_text
+from recollect.cli.output import agreed, print_json, print_text
 from recollect.core.errors import NotFound
 from recollect.core.ids import RECORD_NAME_PATTERN
 
@@ -22,6 +22,7 @@ _WORDS = {
     "operation": ("log entry (its words)", "log entries (their words)"),
     "version": ("archived version", "archived versions"),
     "waiting_claims": ("claim made only once", "claims made only once"),
+    "saved search": ("saved search", "saved searches"),
     "extraction_runs": ("extraction run", "extraction runs"),
 }
 
@@ -99,6 +100,18 @@ def count_rows(counts: dict[str, int]) -> str:
         f"{count} {_WORDS.get(kind, (kind, kind + 's'))[count != 1]}"
         for kind, count in counts.items()
     )
+
+
+def go_on(
+    question: str, found: dict[str, Any], *, dry_run: bool, yes: bool, as_json: bool,
+    default: bool = False,
+) -> bool:  # fmt: skip
+    """Show what a change would touch, and whether to make it: a dry run only shows."""
+    if not as_json:
+        print_selection(found)
+    elif dry_run:
+        print_json(found)
+    return not dry_run and agreed(question, yes=yes, as_json=as_json, default=default)
 
 
 def print_selection(outcome: dict[str, Any]) -> None:

@@ -46,7 +46,7 @@ def command(
     no_embedding: bool,
     log: str | None,
     as_json: bool,
-) -> int:
+) -> None:
     """Show what Recollect would have done in sessions that you have had already.
 
     Replays the transcripts of AGENT (such as claude-code or codex), of all agents, or those in DIR
@@ -86,7 +86,6 @@ def command(
         print_json({**made.as_json(), "left_out": left_out})
     else:
         console(screen.WIDTH).print(screen.render(made, left_out))
-    return 0
 
 
 def _sources(

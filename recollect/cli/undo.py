@@ -12,7 +12,7 @@ from recollect.cli.options import (
     project_path,
     yes_option,
 )
-from recollect.cli.output import confirmed, daemon_client, print_json, print_table
+from recollect.cli.output import confirmed, daemon_client, minute, print_json, print_table
 from recollect.core.one_line import one_line
 
 TITLE_CHARS = 60
@@ -33,7 +33,7 @@ def command(change: str | None, project: str, yes: bool, as_json: bool) -> int:
         newest = client.get("/api/undo", project=project_path(project))
         change = newest["op_id"]
         if not as_json:
-            click.echo(f"{_when(newest)}  {newest['kind']}: {_titles(newest)}")
+            click.echo(f"{minute(newest['at'])}  {newest['kind']}: {_titles(newest)}")
         if not (yes or as_json or confirmed("Undo this?", default=True)):
             return 1
     done = client.ask("POST", f"/api/operations/{change}/undo")
@@ -46,10 +46,6 @@ def command(change: str | None, project: str, yes: bool, as_json: bool) -> int:
             click.echo(f"{word}: {', '.join(done[key])}")
     click.echo(f"Undo that: recollect undo {done['op_id']}")
     return 0
-
-
-def _when(operation: dict[str, Any]) -> str:
-    return str(operation["at"][:16].replace("T", " "))
 
 
 def _titles(operation: dict[str, Any]) -> str:
@@ -82,13 +78,7 @@ def list_command(project: str, limit: int, as_json: bool) -> None:
         click.echo("Nothing can be undone here. In every project: recollect change list -p all")
     else:
         rows = [
-            [
-                _when(one),
-                one["kind"],
-                _titles(one),
-                one["op_id"],
-            ]
-            for one in found["items"]
+            [minute(one["at"]), one["kind"], _titles(one), one["op_id"]] for one in found["items"]
         ]
         print_table(["When", "Change", "Memories", "Id"], rows)
         if any(one["undoes"] for one in found["items"]):

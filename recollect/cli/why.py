@@ -10,6 +10,7 @@ from recollect.cli.output import (
     daemon_client,
     many,
     memories,
+    minute,
     print_json,
     print_table,
     print_text,
@@ -46,7 +47,7 @@ def command(
     wrong: str | None,
     never: str | None,
     as_json: bool,
-) -> int:
+) -> None:
     """Explain the newest injection, or the newest whose prompt has all WORDS.
 
     It shows the injected text, and for each memory whether it was told or why not, its score, and
@@ -59,13 +60,12 @@ def command(
         if record_id:
             refuse_bad_ids((record_id,))
             _rate(client, project, record_id, verdict)
-            return 0
+            return
     receipts = _receipts(client, project, SEARCHED)
     if not words and not receipts:
         print_json(None) if as_json else click.echo(NONE)
-        return 0
+        return
     print_receipt(_chosen(receipts, " ".join(words)), as_json=as_json, most=LEFT_OUT)
-    return 0
 
 
 @click.group(cls=Group)
@@ -100,8 +100,7 @@ def show(receipt_id: str, project: str, as_json: bool) -> None:
 
 def print_receipts(receipts: list[dict[str, Any]]) -> None:
     for one in receipts:
-        when = one["created_at"][:16].replace("T", " ")
-        told = f"{when}  {one['trigger']}, {len(one['injected'])} injected, "
+        told = f"{minute(one['created_at'])}  {one['trigger']}, {len(one['injected'])} injected, "
         click.secho(told + f"{one['latency_us'] / 1000:.0f} ms", bold=True)
         if query := one["query"].strip():
             click.echo("  " + one_line(query, text_width() - 2))

@@ -35,15 +35,14 @@ RUN = "run_"
 
 def new_ulid(now_ms: int | None = None) -> str:
     """A fresh ULID; ids of one millisecond are in no particular order."""
-    return new_id("", now_ms)
+    if now_ms is None:
+        now_ms = time.time_ns() // 1_000_000
+    return join_ulid(now_ms, int.from_bytes(os.urandom(10), "big"))
 
 
 def new_id(prefix: str, now_ms: int | None = None) -> str:
     """A fresh ULID after a prefix that tells the kind."""
-    if now_ms is None:
-        now_ms = time.time_ns() // 1_000_000
-    value = (now_ms & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
-    return prefix + _encode(value)
+    return prefix + new_ulid(now_ms)
 
 
 def short_id(record_id: str) -> str:
@@ -61,7 +60,7 @@ def derive_ulid(ulid: str, index: int) -> str:
 
 
 def join_ulid(now_ms: int, rest: int) -> str:
-    """The ULID of a time and eighty bits that are not random."""
+    """The ULID of a time and eighty bits."""
     return _encode((now_ms & (1 << 48) - 1) << 80 | rest & (1 << 80) - 1)
 
 

@@ -24,20 +24,8 @@ BRANCH_CHARS = 256
 
 # What makes a directory a project when there is no git repository around it.
 MARKERS = (
-    ".hg",
-    ".svn",
-    ".kiro",
-    "pyproject.toml",
-    "package.json",
-    "Cargo.toml",
-    "go.mod",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "composer.json",
-    "Gemfile",
-    "mix.exs",
-    "CMakeLists.txt",
+    *(".hg", ".svn", ".kiro", "pyproject.toml", "package.json", "Cargo.toml", "go.mod", "pom.xml"),
+    *("build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "mix.exs", "CMakeLists.txt"),
     "Makefile",
 )
 
@@ -77,25 +65,17 @@ class ProjectPlace:
     def identities(self) -> tuple[tuple[IdentityKind, str], ...]:
         """The marks that identify the project, strongest first: the path of the repository, the
         path of the files. Both are observed: an unpacked archive cannot choose them."""
-        marks: list[tuple[IdentityKind, str]] = []
-        if self.git_dir:
-            marks.append(("git", self.git_dir))
-        if self.root:
-            marks.append(("root", self.root))
-        if self.alias:
-            marks.append(("alias", self.alias))
-        return tuple(marks)
+        return _given(("git", self.git_dir), ("root", self.root), ("alias", self.alias))
 
     @property
     def claims(self) -> tuple[tuple[IdentityKind, str], ...]:
         """Marks that the folder gives itself. They may belong to another project, so they count
         only after a check of the history (`portable/clones.py`)."""
-        marks: list[tuple[IdentityKind, str]] = []
-        if self.claimed:
-            marks.append(("git", self.claimed))
-        if self.remote:
-            marks.append(("remote", self.remote))
-        return tuple(marks)
+        return _given(("git", self.claimed), ("remote", self.remote))
+
+
+def _given(*marks: tuple[IdentityKind, str]) -> tuple[tuple[IdentityKind, str], ...]:
+    return tuple(one for one in marks if one[1])
 
 
 @dataclass(frozen=True)

@@ -98,24 +98,12 @@ Fusion = Literal["linear", "rrf"]
 
 # Settings of earlier versions. A file that still names one does not stop the daemon.
 REMOVED = frozenset(
-    {
-        "archive_days",
-        "backups_kept",
-        "batch_similarity",
-        "catch_up",
-        "commit_rows",
-        "commit_wait_ms",
-        "extract_kb",
-        "log_days",
-        "maintain",
-        "neighbour_similarity",
-        "recall_ms",
-        "reconcile",
-        "retention_episodes",
-        "retention_knowledge",
-        "retention_observations",
-        "retention_summaries",
-    }
+    (
+        *("archive_days", "backups_kept", "batch_similarity", "catch_up", "commit_rows"),
+        *("commit_wait_ms", "extract_kb", "log_days", "maintain", "neighbour_similarity"),
+        *("recall_ms", "reconcile", "retention_episodes", "retention_knowledge"),
+        *("retention_observations", "retention_summaries"),
+    )
 )
 
 

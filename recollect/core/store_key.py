@@ -14,14 +14,13 @@ import logging
 import os
 from dataclasses import dataclass
 
-from recollect.core import oslayer, safe_files, sealing
+from recollect.core import keychain, oslayer, safe_files, sealing
 from recollect.core.errors import BadInput, CannotWrite, StoreLocked, WrongKey
 
 HEADER_BYTES = 16
 MAGIC = b"RCE1"
 DATABASE = "recollect.db"
 PUBLIC_KEY = "spool.key"  # in the data directory: hooks seal with it what they spool
-SERVICE = "recollect"
 FILE = "file:"
 SECRET_BYTES = 32
 # 128 MiB and about half a second; what a thief would have to spend on each guess.
@@ -157,8 +156,8 @@ def _keep_in_keychain(header: bytes, secret: bytes) -> None:
     try:
         import keyring
 
-        keyring.set_password(SERVICE, entry(header), secret.hex())
-        kept = keyring.get_password(SERVICE, entry(header))
+        keyring.set_password(keychain.SERVICE, entry(header), secret.hex())
+        kept = keyring.get_password(keychain.SERVICE, entry(header))
     except ImportError as error:
         raise StoreLocked(
             "the keychain needs keyring", hint="pip install 'recollect[keychain]'"
@@ -287,21 +286,12 @@ def _stretched(passphrase: str, salt: bytes) -> bytes:
 def _secret(source: str, header: bytes) -> bytes | None:
     """What a source has for a header; None when it has nothing."""
     if source == "keychain":
-        return _from_keychain(header)
+        try:
+            return bytes.fromhex(keychain.read(entry(header))) or None
+        except ValueError:
+            log.warning("the keychain holds no key under %s", entry(header))
+            return None
     return _read_file(source) if source.startswith(FILE) else None
-
-
-def _from_keychain(header: bytes) -> bytes | None:
-    try:
-        import keyring
-
-        found = keyring.get_password(SERVICE, entry(header))
-        return bytes.fromhex(found) if found else None
-    except ImportError:
-        return None
-    except Exception as error:  # noqa: BLE001 - each keychain fails in its own way
-        log.warning("the keychain could not be read: %s", type(error).__name__)
-        return None
 
 
 def _read_file(source: str) -> bytes | None:
@@ -333,7 +323,7 @@ def _how(header: bytes) -> str:
         if source == "passphrase":
             told.append(UNLOCK)
         elif source == "keychain":
-            told.append(f"Unlock the keychain; the entry is {entry(header)} of {SERVICE}.")
+            told.append(f"Unlock the keychain; the entry is {entry(header)} of {keychain.SERVICE}.")
         else:
             told.append(f"Put the key file back: {_path(source)}.")
     return " ".join(told) or (

@@ -43,7 +43,8 @@ Moment = Annotated[datetime, Meta(tz=True)]
 Unit = Annotated[float, Meta(ge=0.0, le=1.0)]
 Count = Annotated[int, Meta(ge=0)]
 
-Title = Annotated[str, Meta(min_length=1, max_length=200)]
+TITLE_CHARS = 200
+Title = Annotated[str, Meta(min_length=1, max_length=TITLE_CHARS)]
 Summary = Annotated[str, Meta(max_length=4000)]
 FactText = Annotated[str, Meta(min_length=1, max_length=500)]
 Concept = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -536,6 +537,12 @@ def convert(kind: type[V], data: Any, *, strict: bool = True) -> V:
         return msgspec.convert(data, type=kind, strict=strict)
     except msgspec.ValidationError as error:
         raise explained(error, kind) from error
+
+
+def copied(kind: type[V], source: Any, **other: Any) -> V:
+    """A value with the fields of another that have the same names, and with `other` ones."""
+    names = (name for name in kind.__struct_fields__ if name not in other)
+    return kind(**{name: getattr(source, name) for name in names}, **other)
 
 
 def check(value: V) -> V:

@@ -113,7 +113,8 @@ def filter_candidates(
 def fault(record: Record) -> str:
     """Why a candidate is not worth keeping; empty when it is."""
     title, whole = record.title, f"{record.title} {record.summary}"
-    if record.author != "user" and _instructs(record):
+    type_ = TYPES.get(record.knowledge_type or "")
+    if record.author != "user" and type_ is not None and type_.users_words_only:
         return "not the user's words"
     if _GREETING.match(title):
         return "greeting"
@@ -135,10 +136,6 @@ def fault(record: Record) -> str:
     if not stated and not record.files and not names(whole) and len(set(words)) < 2 * FEWEST_WORDS:
         return "unspecific"
     return ""
-
-
-def _instructs(record: Record) -> bool:
-    return record.knowledge_type is not None and TYPES[record.knowledge_type].users_words_only
 
 
 def hash_of(record: Record) -> str:

@@ -20,7 +20,7 @@ from recollect.core.clock import Clock
 from recollect.core.errors import ExtractionFailed
 from recollect.extract import pickle_channel
 from recollect.extract.interface import Extraction
-from recollect.extract.rules.store_reads import QUESTIONS, RuleReads
+from recollect.extract.rules.store_reads import QUESTIONS, StoreReads
 from recollect.store.interface import Batch
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class RulesWorker:
 
     def __init__(
         self,
-        reads: RuleReads,
+        reads: StoreReads,
         clock: Clock,
         *,
         cpu_s: int = CPU_S,

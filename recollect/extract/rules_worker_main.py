@@ -23,7 +23,7 @@ _NICE = 5  # hooks and prompts first
 
 
 class _RemoteReads:
-    """What the rules read (`RuleReads`), asked of the daemon over the connection."""
+    """What the rules read (`StoreReads`), asked of the daemon over the connection."""
 
     def __init__(self, line: Connection) -> None:
         self._line = line
@@ -45,7 +45,8 @@ class _DaemonClock(ManualClock):
 
 def serve(line: Connection, cpu_s: int, idle_s: float) -> None:
     clock = _DaemonClock()
-    rules = RulesExtractor(_RemoteReads(line), clock)
+    reads: Any = _RemoteReads(line)
+    rules = RulesExtractor(reads, clock)
     while line.poll(idle_s):
         match pickle_channel.receive(line):
             case ("there?",):

@@ -13,7 +13,9 @@ from recollect.extract.normalised_text import content_words
 
 Words = frozenset[int]
 
-NEAR = 0.6  # share of the shorter statement's words that the longer must hold
+# The share of the shorter statement's words that the longer must hold, by where they come from.
+NEAR = 0.6  # the same origin
+WHOLE = 1.0  # texts that repeat others of unknown origin, mostly word for word
 LEAST = 2  # statements with fewer words must be equal
 WIDE_LEAST = 3  # words that a statement needs to be hidden whatever its origin
 _ROOM = 5  # a statement longer than three times the shorter one and this must hold all of it
@@ -45,13 +47,13 @@ def word_hashes(text: str) -> Words:
     return frozenset(found)
 
 
-def same_statement(one: Words, other: Words) -> bool:
-    """Whether two statements of the same origin say the same: most words of the shorter one are in
-    the longer one."""
+def same_statement(one: Words, other: Words, share: float = NEAR) -> bool:
+    """Whether two statements say the same: this share of the shorter one's words, or all of them
+    where the other is much longer, are in the longer one."""
     shorter, longer = sorted((one, other), key=len)
     if len(shorter) < LEAST:
         return bool(shorter) and shorter == longer
-    wanted = NEAR if len(longer) <= 3 * len(shorter) + _ROOM else 1.0
+    wanted = share if len(longer) <= 3 * len(shorter) + _ROOM else 1.0
     return len(shorter & longer) >= wanted * len(shorter)
 
 

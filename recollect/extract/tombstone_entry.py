@@ -56,11 +56,12 @@ class Tombstone:
     def shares_origin(self, events: Iterable[str], session: str | None) -> bool:
         return session in self.sessions or not self.events.isdisjoint(events)
 
-    def covers(self, words: Words, *, near: bool) -> bool:
-        """Whether a statement is one of these; `near` when it shares the origin."""
+    def covers(self, words: Words, *, near: float) -> bool:
+        """Whether a statement is one of these; `near` is the share of its words that must be the
+        same, 0 when it has another origin."""
         if not words:
             return False
-        if near and any(same_statement(one, words) for one in self.statements):
+        if near and any(same_statement(one, words, near) for one in self.statements):
             return not any(contained_in(one, words) or one == words for one in self.instead)
         return not self.may_be_relearned and any(contained_in(one, words) for one in self.anywhere)
 
@@ -93,7 +94,7 @@ def tombstone_of(
         record.record_id,
         cause,
         again=again,
-        marks=texts_of(record),
+        marks={fingerprint(text) for text in texts_of(record)},
         said=said,
         wide=[word_hashes(text) for text in (record.title, *record.facts)],
         events=record.source_event_ids,
@@ -111,7 +112,7 @@ def tombstone_of_belief(
         str(getattr(thing, thing.__struct_fields__[0])),
         cause,
         again=True,
-        marks=texts,
+        marks={fingerprint(text) for text in texts},
         said=[word_hashes(text) for text in texts],
         events=thing.source_event_ids,
         sessions=sessions,
@@ -120,19 +121,27 @@ def tombstone_of_belief(
 
 
 def tombstone_of_edit(
-    before: Record, now: Record, sessions: Iterable[str], at: datetime
+    before: Record,
+    now: Record,
+    earlier: Tombstone | None,
+    sessions: Iterable[str],
+    at: datetime,
 ) -> dict[str, Any] | None:
-    """The same for the statements that a correction removed; None when it removed none."""
+    """The same for the statements that a correction removed, and that the `earlier` corrections of
+    the memory had removed; None when there is none of either."""
     old = {one for text in texts_of(before) for one in statements(text)}
     new = {one for text in texts_of(now) for one in statements(text)}
-    if not old - new:
+    if earlier is None and not old - new:
         return None
-    gone = set(texts_of(before)) - set(texts_of(now))
+    gone = {fingerprint(text) for text in texts_of(before)}
+    if earlier is not None:
+        old.update(earlier.statements)
+        gone |= earlier.fingerprints
     return _detail(
         before.record_id,
         "edit",
         again=True,
-        marks=tuple(gone),
+        marks=gone - {fingerprint(text) for text in texts_of(now)},
         said=list(old - new),
         instead=list(new),
         events=before.source_event_ids,
@@ -146,7 +155,7 @@ def _detail(
     cause: Cause,
     *,
     again: bool,
-    marks: Iterable[str],
+    marks: set[str],
     said: Sequence[Words],
     events: Sequence[str],
     wide: Sequence[Words] = (),
@@ -162,7 +171,7 @@ def _detail(
         "cause": cause,
         "lifted": False,
         "again": again,
-        "fingerprints": sorted({fingerprint(text) for text in marks} - {""}),
+        "fingerprints": sorted(marks - {""}),
         "said": listed(said),
         "wide": listed(wide),
         "instead": listed(instead),
@@ -173,21 +182,22 @@ def _detail(
 
 
 def active_tombstones(details: Iterable[Any]) -> tuple[Tombstone, ...]:
-    """The tombstones that are in force, from all log entries in order. An erasure removes the words
-    from the log entries of its own tombstones: such an entry is empty."""
-    stones: dict[tuple[str, Any], Tombstone] = {}
+    """The tombstones that are in force, from all log entries in order: of the corrections of one
+    memory the last that was not undone. An erasure removes the words from the log entries of its
+    own tombstones: such an entry is empty."""
+    stones: dict[tuple[str, Any], dict[str, Tombstone]] = {}  # by the change that it came from
     for number, detail in enumerate(details):
         if not isinstance(detail, dict):
             continue
-        record, cause = key_of_entry(detail)
+        record, cause, by = key_of_entry(detail)
         if detail.get("lifted"):
-            gone = [key for key in stones if key == (record, cause)]
-            if "cause" not in detail:  # written by a version without causes
-                gone = [key for key in stones if key[0] == record]
-            for key in gone:
-                del stones[key]
+            for key in [(record, cause)] if "cause" in detail else list(stones):
+                if key[0] == record:  # without a cause: written by a version that had none
+                    _lift(stones, key, by)
             continue
-        stones[(record, cause) if record else ("", number)] = Tombstone(
+        key = (record, cause) if record else ("", number)
+        stones.setdefault(key, {}).pop(by, None)
+        stones[key][by] = Tombstone(
             record=record,
             cause=cause,
             may_be_relearned=bool(detail.get("again")),
@@ -199,16 +209,25 @@ def active_tombstones(details: Iterable[Any]) -> tuple[Tombstone, ...]:
             sessions=frozenset(detail.get("sessions", ())),
             until_ms=int(detail.get("until_ms", 0)),
         )
-    return tuple(stones.values())
+    return tuple(list(kept.values())[-1] for kept in stones.values())
 
 
-def key_of_entry(detail: Any) -> tuple[str, Cause]:
-    """The memory and the cause of an entry."""
+def _lift(
+    stones: dict[tuple[str, Any], dict[str, Tombstone]], key: tuple[str, Any], by: str
+) -> None:
+    kept = stones.get(key, {})
+    kept.pop(by if by in kept else "", None)
+    if not kept:
+        stones.pop(key, None)
+
+
+def key_of_entry(detail: Any) -> tuple[str, Cause, str]:
+    """The memory, the cause and, of a correction, the change that an entry came from."""
     if not isinstance(detail, dict):
-        return "", "erase"
+        return "", "erase", ""
     before: Cause = "delete" if detail.get("deleted") else "verdict"
     cause: Cause = detail.get("cause") or before
-    return str(detail.get("record", "")), cause
+    return str(detail.get("record", "")), cause, str(detail.get("by", ""))
 
 
 def texts_of_belief(thing: StatedBelief) -> tuple[str, ...]:

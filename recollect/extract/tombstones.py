@@ -5,9 +5,10 @@ memories without its statements. A tombstone holds only fingerprints and hashed 
 not repeat what it covers.
 
 A tombstone covers everything made from the same statement: what shares its events or its session
-and has similar words. With "never again" it covers the statement wherever and whenever it is made,
-and nothing that contains it is learned. Lifting a tombstone brings everything back, because nothing
-else was written.
+and has similar words. A memory without events, such as one written by hand or an imported commit,
+has no origin in common with another. With "never again" it covers the statement wherever and
+whenever it is made, and nothing that contains it is learned. Lifting a tombstone brings everything
+back, because nothing else was written.
 """
 
 import dataclasses
@@ -41,6 +42,8 @@ from recollect.extract.interface import (
     PreferenceClaim,
 )
 from recollect.extract.statement_match import (
+    NEAR,
+    WHOLE,
     Words,
     statements,
     without_statements,
@@ -99,19 +102,31 @@ class Tombstones:
                     break
         return found
 
-    def lift(self, namespace: str, record_id: str, cause: Cause, actor: str) -> Operation | None:
-        """Remove a tombstone, if there is one."""
+    def correction_of(self, record: Record) -> Tombstone | None:
+        """The tombstone of the statements that corrections removed from a memory."""
+        here = self.lookup(record.namespace).by_namespace[record.namespace]
+        made = (one for one in here if (one.record, one.cause) == (record.record_id, "edit"))
+        return next(made, None)
+
+    def lift(
+        self, namespace: str, record_id: str, cause: Cause, actor: str, by: str = ""
+    ) -> Operation | None:
+        """Remove a tombstone, if there is one; `by`: of a correction, the change it came from."""
         if not any(
             one.record == record_id and one.cause == cause
             for one in self.lookup(namespace).by_namespace[namespace]
         ):
             return None
-        return self._log(namespace, actor, {"record": record_id, "cause": cause, "lifted": True})
+        detail = {"record": record_id, "cause": cause, "by": by, "lifted": True}
+        return self._log(namespace, actor, detail)
 
-    def restore(self, namespace: str, record_id: str, cause: Cause, actor: str) -> None:
+    def restore(
+        self, namespace: str, record_id: str, cause: Cause, actor: str, by: str = ""
+    ) -> None:
         """Put a lifted tombstone back."""
+        wanted = [(record_id, cause, by), (record_id, cause, "")]
         for detail in reversed(details_of(self._store.log, namespace, "tombstone")):
-            if key_of_entry(detail) == (record_id, cause) and not detail["lifted"]:
+            if key_of_entry(detail) in wanted and not detail["lifted"]:
                 self._log(namespace, actor, detail)
                 return
 
@@ -205,10 +220,10 @@ class Tombstones:
             return checkpoint
         session, known = checkpoint.session_id, self.lookup(checkpoint.namespace)
         stones = [
-            (one, one.shares_origin((), session))
+            (one, NEAR * one.shares_origin((), session))
             for one in self._applying_to(checkpoint.namespace, (), session)
         ]
-        stones += [(one, True) for named in checkpoint.snapshot
+        stones += [(one, NEAR) for named in checkpoint.snapshot
                    for one in known.by_record.get(named, ())]  # fmt: skip
         hidden = functools.partial(_hidden, stones)
         told = [without_statements(one, hidden) for one in (checkpoint.task, checkpoint.progress)]
@@ -257,11 +272,15 @@ class Tombstones:
             for one in self.lookup(entity.namespace).by_namespace[entity.namespace]
         )
 
-    def visible_text(self, namespace: str, text: str) -> str:
-        """A text of unknown origin without forgotten statements."""
+    def visible_text(self, namespace: str, text: str, events: Sequence[str] = ()) -> str:
+        """A text of these events without forgotten statements; of others, or without a known
+        origin, it loses only what has all words of a forgotten statement."""
         if not text or not self.lookup(namespace).by_record:
             return text
-        stones = [(one, True) for one in self.lookup(namespace).by_namespace[namespace]]
+        stones = [
+            (one, NEAR if one.shares_origin(events, None) else WHOLE)
+            for one in self.lookup(namespace).by_namespace[namespace]
+        ]
         return without_statements(text, functools.partial(_hidden, stones))
 
     def visible_receipt(self, receipt: Receipt) -> Receipt:
@@ -301,7 +320,7 @@ class Tombstones:
         if self._covers_record(work.namespace, ids.RECORD + work.turn_id):
             return None
         stones = [
-            (one, one.shares_origin((work.turn_id,), work.session_id))
+            (one, NEAR * one.shares_origin((work.turn_id,), work.session_id))
             for one in self._applying_to(work.namespace, (work.turn_id,), work.session_id)
         ]
         if not stones:
@@ -336,11 +355,11 @@ class Tombstones:
         )
         for stone in self._applying_to(namespace, events, None):
             if not stone.shares_origin(events, None):
-                hidden = stone.covers(words, near=False)
+                hidden = stone.covers(words, near=0)
             elif stone.may_be_relearned and _said_again_since(stone, events):
                 hidden = False
             elif stone.instead:
-                hidden = stone.covers(words, near=True) or stone.drops(least)
+                hidden = stone.covers(words, near=NEAR) or stone.drops(least)
             else:
                 hidden = stone.covers_all(words) or (bool(least) and least <= stone.words)
             if hidden:
@@ -356,8 +375,7 @@ class Tombstones:
         for one in self._applying_to(record.namespace, record.source_event_ids, record.session_id):
             if one.record == record.record_id or (by_hand and made_ms > one.until_ms):
                 continue  # written by hand after the tombstone, so it is wanted
-            near = one.shares_origin(record.source_event_ids, record.session_id)
-            stones.append((one, near or not (record.source_event_ids or record.session_id)))
+            stones.append((one, _nearness(one, record)))
         if not stones:
             return record
         hidden = functools.partial(_hidden, stones)
@@ -442,11 +460,25 @@ class _TombstoneLookup:
 _TEXTS = ("title", "summary", "detail", "facts")
 
 
-def _hidden(stones: Sequence[tuple[Tombstone, bool]], words: Words) -> bool:
+def _nearness(stone: Tombstone, record: Record) -> float:
+    """The share of a statement's words that must be the forgotten ones; 0: it is not compared. In a
+    session there are many statements about one subject, so only what came from the same events,
+    and the session's summary, may differ in some words. A memory without events stands for itself,
+    whatever its words, except the digest of a day, which repeats memories of any origin."""
+    events, session = record.source_event_ids, record.session_id
+    repeats = record.traits.is_summary
+    if not stone.events.isdisjoint(events) or (repeats and stone.shares_origin((), session)):
+        return NEAR
+    if events:
+        return WHOLE if stone.shares_origin((), session) else 0
+    return WHOLE if repeats and not session and record.strategy == "rules" else 0
+
+
+def _hidden(stones: Sequence[tuple[Tombstone, float]], words: Words) -> bool:
     return any(stone.covers(words, near=near) for stone, near in stones)
 
 
-def _said_in(stones: Sequence[tuple[Tombstone, bool]], text: str) -> bool:
+def _said_in(stones: Sequence[tuple[Tombstone, float]], text: str) -> bool:
     """Whether a short text is a forgotten statement."""
     if not text:
         return False
@@ -457,7 +489,7 @@ def _said_in(stones: Sequence[tuple[Tombstone, bool]], text: str) -> bool:
     return same or _hidden(stones, word_hashes(text))
 
 
-def _named_in(stones: Sequence[tuple[Tombstone, bool]], name: str) -> bool:
+def _named_in(stones: Sequence[tuple[Tombstone, float]], name: str) -> bool:
     """Whether a forgotten statement says no more than this name."""
     if not name:
         return False

@@ -86,7 +86,7 @@ def apply_uninstall(installer: Installer, context: Context, changes: list[FileCh
         hosts = tuple(host for host in record.hosts if host != installer.name)
         theirs = path not in paths and (hosts == record.hosts or os.path.lexists(path))
         if theirs or hosts:
-            files[path] = record if theirs else _with_hosts(record, hosts)
+            files[path] = record if theirs else msgspec.structs.replace(record, hosts=hosts)
         else:
             gone.append((path, record))
     if files == old.files:
@@ -237,10 +237,6 @@ def _remove_empty(directories: Iterable[str]) -> None:
             os.rmdir(directory)
         except OSError:
             continue  # something else is in it by now: it stays
-
-
-def _with_hosts(record: FileRecord, hosts: tuple[str, ...]) -> FileRecord:
-    return msgspec.structs.replace(record, hosts=hosts)
 
 
 def _lines(raw: bytes | None) -> list[str]:

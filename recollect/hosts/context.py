@@ -32,7 +32,6 @@ class Context:
     env: Mapping[str, str] = field(default_factory=dict)
     set_default: bool = True  # kiro-cli: make our agent the default one if there is none
     allow_writes: bool = False  # with consent, the tools that change memory run without asking
-    merge_agents: bool = False  # kiro-cli: with consent, add our hooks to the user's own agents
     rules_file: str = ""  # generic: the file from which an agent reads its rules, such as AGENTS.md
     platform: str = sys.platform
     root: str = "/"  # of the file system: where the settings of an organisation stand

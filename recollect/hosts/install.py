@@ -88,36 +88,25 @@ def is_bystander(host: Installer, context: Context) -> bool:
 
 def install(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> InstallReport:
     """Put our entries in. `confirm` sees each host's changes before anything is written."""
-    results = []
-    for host in hosts:
-        changes: list[FileChange] = []
-        try:
-            changes = host.plan_install(context)
-            if changes and not confirm(host, changes):
-                results.append(HostResult(host.name, "declined", tuple(changes)))
-                continue
-            apply_install(host, context, changes)
-            outcome: Outcome = "installed" if changes else "unchanged"
-            notes = tuple(host.notes(context)) if changes else ()
-            results.append(HostResult(host.name, outcome, tuple(changes), notes))
-        except RecollectError as error:
-            results.append(HostResult(host.name, "failed", tuple(changes), error=error))
-    return InstallReport(tuple(results))
+    return InstallReport(tuple(_changed(host, context, confirm, "installed") for host in hosts))
 
 
 def uninstall(hosts: Iterable[Installer], context: Context, confirm: Confirm) -> InstallReport:
     """Take our entries out; the original bytes come back where nobody wrote since."""
-    results = []
-    for host in hosts:
-        changes: list[FileChange] = []
-        try:
-            changes = host.plan_uninstall(context)
-            if changes and not confirm(host, changes):
-                results.append(HostResult(host.name, "declined", tuple(changes)))
-                continue
-            apply_uninstall(host, context, changes)
-            outcome: Outcome = "removed" if changes else "unchanged"
-            results.append(HostResult(host.name, outcome, tuple(changes)))
-        except RecollectError as error:
-            results.append(HostResult(host.name, "failed", tuple(changes), error=error))
-    return InstallReport(tuple(results))
+    return InstallReport(tuple(_changed(host, context, confirm, "removed") for host in hosts))
+
+
+def _changed(
+    host: Installer, context: Context, confirm: Confirm, wanted: Literal["installed", "removed"]
+) -> HostResult:
+    adding = wanted == "installed"
+    changes: list[FileChange] = []
+    try:
+        changes = host.plan_install(context) if adding else host.plan_uninstall(context)
+        if changes and not confirm(host, changes):
+            return HostResult(host.name, "declined", tuple(changes))
+        (apply_install if adding else apply_uninstall)(host, context, changes)
+        notes = tuple(host.notes(context)) if adding and changes else ()
+    except RecollectError as error:
+        return HostResult(host.name, "failed", tuple(changes), error=error)
+    return HostResult(host.name, wanted if changes else "unchanged", tuple(changes), notes)

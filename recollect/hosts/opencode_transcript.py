@@ -68,13 +68,11 @@ def _transcript(host: str, path: str, about: Data, messages: int) -> Transcript:
     )
 
 
-def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = TurnJoiner(transcript.session_id, transcript.began)
+def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
     in_files = transcript.path.endswith(".json")
     messages = _file_messages(transcript) if in_files else _row_messages(transcript)
     for key, about, parts in messages:
         yield from _message(talk, key, about, parts)
-    yield from talk.end()
 
 
 def _row_messages(transcript: Transcript) -> Iterator[tuple[str, Data, list[Data]]]:

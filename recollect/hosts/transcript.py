@@ -48,10 +48,12 @@ class Transcript:
     ended: datetime | None
     messages: int
     bytes: int
-    read: Callable[["Transcript"], Iterator[TranscriptEvent]]
+    read: "Read"
 
     def events(self) -> Iterator[TranscriptEvent]:
-        return self.read(self)
+        talk = TurnJoiner(self.session_id, self.began)
+        yield from self.read(self, talk)
+        yield from talk.end()
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def of_lines(
     cwd: str,
     first: Data,
     marks: tuple[bytes, ...],
-    read: Callable[[Transcript], Iterator[TranscriptEvent]],
+    read: "Read",
 ) -> Transcript:
     """A file with one event per line, each with its time; `marks` are what messages contain."""
     return Transcript(
@@ -96,7 +98,9 @@ class TurnJoiner:
         self._calls: dict[str, tuple[str, Any]] = {}
 
     def prompt(self, key: str, at: datetime | None, text: Any) -> Iterator[TranscriptEvent]:
-        draft = None if _not_said(text) else prompt_draft(plain(text))
+        if isinstance(text, str) and text.lstrip().startswith(_NOT_SAID):
+            return
+        draft = prompt_draft(plain(text))
         if draft is None:
             return
         yield from self.end()
@@ -164,5 +168,5 @@ class TurnJoiner:
         return self._at
 
 
-def _not_said(text: Any) -> bool:
-    return isinstance(text, str) and text.lstrip().startswith(_NOT_SAID)
+# How a host's messages are given to the joiner, which makes turns of them.
+Read = Callable[[Transcript, TurnJoiner], Iterator[TranscriptEvent]]

@@ -91,12 +91,16 @@ class Memories:
         return self._notify_stored(self._store.records.put(records, over=True))
 
     def edit(
-        self, record: Record, actor: str, reason: str = "", stones: Sequence[Any] = ()
+        self, record: Record, actor: str, reason: str = "", stone: dict[str, Any] | None = None
     ) -> Operation:
-        """Write a new version of a memory. `stones` are log entries that hide statements of the old
+        """Write a new version of a memory. `stone` is a log entry that hides statements of the old
         one."""
         operation = self._store.records.edit(record, actor, reason)
-        self._log_tombstones(record.namespace, actor, stones)
+        if stone is not None:
+            made = {**stone, "by": operation.op_id}
+            self._store.transaction(
+                lambda tx: tx.log("tombstone", record.namespace, actor, detail=made)
+            )
         self.changed(record.namespace, operation.targets)
         return operation
 
@@ -128,14 +132,6 @@ class Memories:
         if operation is not None:
             self.changed(namespace, operation.targets)
         return operation
-
-    def _log_tombstones(self, namespace: str, actor: str, stones: Sequence[Any]) -> None:
-        def work(tx: Transaction) -> None:
-            for one in stones:
-                tx.log("tombstone", namespace, actor, detail=one)
-
-        if stones:
-            self._store.transaction(work)
 
     def undo(
         self,

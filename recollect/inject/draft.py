@@ -11,19 +11,19 @@ import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from recollect.core.clock import Clock
-from recollect.core.kinds import KINDS, TYPES
+from recollect.core.kinds import PROFILE, TYPES, KnowledgeType
 from recollect.core.settings import Settings
-from recollect.core.values import Entity, Fact, Preference, Procedure, Record
+from recollect.core.values import BeliefState, Entity, Fact, Preference, Procedure, Record
 from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.messages import RecallQuestion
 from recollect.inject.actions import ActionRule, RuleIndex, RuleMatch
 from recollect.retrieve.engine import Found, ResultCache, SearchEngine
 from recollect.retrieve.graph import GraphCache, NamespaceGraph, Rival
 from recollect.retrieve.index_cache import IndexCache
-from recollect.store.interface import RecordFilter, Store
+from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
 
 if TYPE_CHECKING:
@@ -159,11 +159,34 @@ class Draft:
 
 # --- rules and procedures by the action they are about --------------------------------------------
 
-MOST_BELIEFS = 500  # of a namespace, the newest
+MOST_RULES = 500  # of a namespace, the newest; however many other memories there are
 MOST_NAMESPACES = 32
 _ADDS_FILE = re.compile(r"git add [^-.*\s]")
 _TOOLS = "tools"  # the category of preferences whose words name programs
-_BELIEFS = [kind.name for kind in KINDS.values() if kind.is_belief]
+_RULE_TYPES = tuple(one for one in get_args(KnowledgeType) if TYPES[one].is_rule)
+_STANDING: tuple[BeliefState, ...] = ("current", "disputed")
+
+
+def standing_rules(store: Store, namespace: str) -> list[Record]:
+    """The rules that hold in a namespace, by an index of their own: what else is stored, and how
+    much of it is newer, makes no difference. A decision is told to a question that it answers."""
+    return [
+        one
+        for type_ in _RULE_TYPES
+        for state in _STANDING
+        for one in store.records.beliefs(namespace, type=type_, state=state, limit=MOST_RULES)
+        if one.stands
+    ]
+
+
+def profile_lines(store: Store, namespace: str) -> list[Record]:
+    """What a person wrote of themselves, found in the same way."""
+    return [
+        one
+        for state in _STANDING
+        for one in store.records.beliefs(namespace, category=PROFILE, state=state, limit=MOST_RULES)
+        if one.stands
+    ]
 
 
 @dataclass
@@ -233,15 +256,9 @@ class RuleCache:
             name = procedure.name.partition(":")[0]
             rules.append(ActionRule(procedure.procedure_id, name, trigger=procedure.trigger))
             sources[procedure.procedure_id] = procedure
-        for kind in _BELIEFS:
-            page = self._store.records.page(namespace, RecordFilter(kind=kind), limit=MOST_BELIEFS)
-            for record in page.items:
-                if not record.knowledge_type or not TYPES[record.knowledge_type].is_rule:
-                    continue  # a decision is told to a question that it answers
-                if not record.stands:
-                    continue
-                rules.append(ActionRule(record.record_id, record.title))
-                sources[record.record_id] = record
+        for record in standing_rules(self._store, namespace):
+            rules.append(ActionRule(record.record_id, record.title))
+            sources[record.record_id] = record
         read = _Rules(version, RuleIndex(rules), sources)
         with self._lock:
             while len(self._known) >= MOST_NAMESPACES and namespace not in self._known:

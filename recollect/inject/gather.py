@@ -93,7 +93,8 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         return
     now = sources.clock.now()
     graphs = tuple(sources.store.graph.changes(one).version for one in namespaces)
-    state = (sources.index_cache.epoch, graphs)
+    # A verdict changes no row, and yet what the graph shows.
+    state = (sources.index_cache.epoch, sources.feedback.tombstones.epoch, graphs)
     found = sources.results.get(
         (text, namespaces, state, limit, to_micros(now) // _MINUTE_US),
         lambda: find(

@@ -4,9 +4,9 @@ In: a question of a session's start, or one about the past that names nothing. O
 draft.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from recollect.core.kinds import PROFILE
+from recollect.core.kinds import PROFILE, SUMMARY
 from recollect.core.text_words import words as words_in
 from recollect.core.values import Preference, Record
 from recollect.ingest.messages import RecallQuestion
@@ -19,13 +19,17 @@ from recollect.inject.draft import (
     memory_line,
     plain,
     preference_line,
+    profile_lines,
+    standing_rules,
 )
 from recollect.retrieve.graph import preferences
 from recollect.retrieve.start_ranking import rank_for_start
+from recollect.store.interface import RecordFilter
 from recollect.work.index import MAIN, last_summary
 from recollect.work.paths import looks_like_file
 
-START_POOL = 200
+SUMMARIES = 200  # the newest, of which one may be of this branch or person
+RECENT = 200  # memories, for those who ask on purpose
 MOST_RULES = 8
 DIGESTS = ("daily", "weekly")
 
@@ -35,42 +39,63 @@ def start(sources: Sources, draft: Draft) -> None:
     draft.is_start = True
     question = draft.question
     held = [preference_line(one) for one in preferences(draft.graphs.values())]
-    pool = [
-        record
-        for namespace in dict.fromkeys(question.namespaces)
-        for record in sources.store.records.page(namespace, limit=START_POOL).items
-        if record.category != UNANSWERED
-    ]
-    draft.lines += _profile(pool)
+    namespaces = tuple(dict.fromkeys(question.namespaces))
+    said = [one for name in namespaces for one in profile_lines(sources.store, name)]
+    draft.lines += _profile(said)
     for line in held:
         if isinstance(line.thing, Preference) and line.thing.category == PROFILE:
             line.section = "profile"
-    pool = [one for one in pool if one.category != PROFILE]
-    near = _likeness(sources, question, pool)
-    if draft.as_sections:
-        draft.lines += held
-        ranked = rank_for_start(
-            [one for one in pool if not one.traits.is_turn], sources.clock.now(), near
-        )
-        draft.lines += [memory_line(one.record, one.score, one.parts) for one in ranked]
-        draft.lines += _last_state(sources, draft, ())
-        return
     # Only what instructs; decisions and the rest wait for a question that they answer.
     rules = [
         one
-        for one in pool
-        if one.is_rule
-        and one.stands
+        for name in namespaces
+        for one in standing_rules(sources.store, name)
+        if one.category != PROFILE
         and not one.is_unsure
         and one.holds_in(question.session_id, question.branch)
     ]
+    if draft.as_sections:
+        draft.lines += held
+        draft.lines += _in_sections(sources, question, rules)
+        draft.lines += _last_state(sources, draft, ())
+        return
+    near = _likeness(sources, question, rules)
     for one in rank_for_start(rules, sources.clock.now(), near)[:MOST_RULES]:
         line = memory_line(one.record, one.score, one.parts)
         line.section = "rules"
         held.append(line)
     draft.lines += [line for line in held if not names_file(line)]
-    summaries = [one for one in pool if one.traits.is_summary and one.category not in DIGESTS]
+    summaries = [
+        one
+        for name in namespaces
+        for one in _newest(sources, name, RecordFilter(kind=SUMMARY.name), SUMMARIES)
+        if one.category not in DIGESTS
+    ]
     draft.lines += _last_state(sources, draft, summaries)
+
+
+def _in_sections(
+    sources: Sources, question: RecallQuestion, rules: Sequence[Record]
+) -> Iterator[BriefLine]:
+    """For those who ask on purpose: the rules, then recent memories by their four signals."""
+    recent = [
+        one
+        for name in dict.fromkeys(question.namespaces)
+        for one in _newest(sources, name, None, RECENT)
+        if one.category not in (UNANSWERED, PROFILE) and not one.traits.is_turn
+    ]
+    first = {one.record_id for one in rules}
+    pool = [*rules, *(one for one in recent if one.record_id not in first)]
+    near = _likeness(sources, question, pool)
+    ranked = rank_for_start(pool, sources.clock.now(), near)
+    ranked.sort(key=lambda one: one.record.record_id not in first)
+    return (memory_line(one.record, one.score, one.parts) for one in ranked)
+
+
+def _newest(
+    sources: Sources, namespace: str, where: RecordFilter | None, limit: int
+) -> Sequence[Record]:
+    return sources.store.records.page(namespace, where, limit=limit).items
 
 
 def _likeness(
@@ -87,13 +112,12 @@ def _likeness(
     return sources.engine.likeness(text, question.namespaces, (one.record_id for one in pool))
 
 
-def _profile(pool: Sequence[Record]) -> Iterator[BriefLine]:
+def _profile(found: Iterable[Record]) -> Iterator[BriefLine]:
     """Who the person is, in the order in which it was said."""
-    for one in sorted(pool, key=lambda one: one.record_id):
-        if one.category == PROFILE:
-            line = memory_line(one, 1.0)
-            line.section = "profile"
-            yield line
+    for one in sorted(found, key=lambda one: one.record_id):
+        line = memory_line(one, 1.0)
+        line.section = "profile"
+        yield line
 
 
 def names_file(line: BriefLine) -> bool:

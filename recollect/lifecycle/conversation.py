@@ -4,8 +4,8 @@ In: messages and a budget. Out: fewer messages: a summary of the old ones, and t
 unchanged. Pure functions: hosts and programs call them and store the summary as a turn.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.core import ids
@@ -42,49 +42,13 @@ class TokenBudget:
 
 
 @dataclass(frozen=True)
-class WorkingMemory:
-    """What the agent has in its context: the conversation, and the memories that were added."""
-
-    budget: TokenBudget
-    messages: tuple[ConversationMessage, ...] = ()
-    retrieved: tuple[str, ...] = ()
-
-    @property
-    def conversation_tokens(self) -> int:
-        return tokens_of(self.messages)
-
-    @property
-    def retrieval_budget(self) -> int:
-        """The tokens left for memories, less a margin."""
-        used = (
-            self.budget.system_prompt
-            + self.budget.user_profile
-            + self.budget.preferences
-            + self.conversation_tokens
-            + self.budget.response_reserve
-        )
-        return max(0, int(self.budget.total - used - self.budget.total * MARGIN))
-
-    def compacted(self) -> "tuple[WorkingMemory, Compaction | None]":
-        """Itself, or with a summary of its old messages; retrieved memories stay."""
-        found = compact_conversation(self.messages, self.budget.conversation or self.budget.total)
-        if found is None:
-            return self, None
-        return replace(self, messages=found.messages), found
-
-
-@dataclass(frozen=True)
 class Compaction:
     messages: tuple[ConversationMessage, ...]
     summary: str
     summarised: tuple[ConversationMessage, ...]
 
 
-def compact_conversation(
-    messages: Sequence[ConversationMessage],
-    budget: int,
-    summarise: Callable[[Sequence[ConversationMessage], int], str] | None = None,
-) -> Compaction | None:
+def compact_conversation(messages: Sequence[ConversationMessage], budget: int) -> Compaction | None:
     """None while the conversation takes less than three quarters of its budget. Otherwise the last
     ten messages (or the last 30 %, if that is fewer, or as many as fit) stay as they are, and a
     summary replaces the rest."""
@@ -98,7 +62,7 @@ def compact_conversation(
     old, recent = tuple(messages[:edge]), tuple(messages[edge:])
     if not old:
         return None
-    summary = (summarise or summarise_extractively)(old, max(40, int(budget * SUMMARY_SHARE)))
+    summary = summarise_extractively(old, max(40, int(budget * SUMMARY_SHARE)))
     head = ConversationMessage("system", f"[Conversation summary: {summary}]")
     return Compaction((head, *recent), summary, old)
 
@@ -139,6 +103,13 @@ def episode_of(
         valid_from=now,
         expires_at=now + COMPRESSED_LIFE,
     )
+
+
+def left_for_memories(budget: TokenBudget, messages: Sequence[ConversationMessage]) -> int:
+    """The tokens of a context window that are left for memories, less a margin."""
+    used = budget.system_prompt + budget.user_profile + budget.preferences
+    used += tokens_of(messages) + budget.response_reserve
+    return max(0, int(budget.total - used - budget.total * MARGIN))
 
 
 def tokens_of(messages: Sequence[ConversationMessage]) -> int:

@@ -19,6 +19,7 @@ DAYS_BACK = 3
 WEEKS_BACK = 2
 MOST_FACTS = 8
 CHARS = {"daily": 900, "weekly": 1400}
+_ENDS = ".!?…。！？"
 
 
 def spans(now: datetime) -> list[tuple[Span, date, datetime, datetime]]:
@@ -52,7 +53,8 @@ def digest(span: Span, first: date, memories: Sequence[Record]) -> Record:
     day = first.isoformat()
     title = f"What happened on {day}" if span == "daily" else f"What the week of {day} showed"
     again = [path for path, count in files.most_common(5) if count > 2]
-    body = " ".join(found.sentences)
+    # Each ends as a sentence, so that one that is forgotten later can be left out.
+    body = " ".join(one if one[-1] in _ENDS else one + "." for one in found.sentences)
     if span == "weekly" and again:
         body = f"What kept coming back: {', '.join(again)}. {body}"
     return Record(

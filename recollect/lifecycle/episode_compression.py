@@ -18,7 +18,7 @@ from recollect.core import ids
 from recollect.core.errors import RecollectError
 from recollect.core.kinds import Level
 from recollect.core.one_line import one_line
-from recollect.core.values import Record, Strategy
+from recollect.core.values import Record
 from recollect.lifecycle.extractive_summary import extract, is_conclusion, sentences
 from recollect.llm.base import ModelRequest, Provider, Purpose
 
@@ -118,7 +118,7 @@ def compress(
         concepts=tuple(_distinct(name for one in episodes for name in one.concepts)[:20]),
         files=tuple(_distinct(path for one in episodes for path in one.files)[:MOST_FILES]),
         level=measure.level,
-        strategy=_strategy(told),
+        strategy="llm-summary" if told else "rules",
         author="assistant" if any(one.author == "assistant" for one in episodes) else first.author,
         session_id=first.session_id,
         position=first.position,
@@ -180,10 +180,6 @@ def _model_summary(
         log.warning("no summary from %s: %s", provider.name, error)
         return ()
     return tuple(sentences(privacy.scrub(text)))[:40]
-
-
-def _strategy(told: Sequence[str]) -> Strategy:
-    return "llm-summary" if told else "rules"
 
 
 def _id(episodes: Sequence[Record], measure: StageLimits) -> str:

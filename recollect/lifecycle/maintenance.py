@@ -241,32 +241,31 @@ class Maintenance:
 
     def _compressions(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         """Turns stay beside their compressed form; forgetting removes them some days later."""
-        for group in self._aged(namespace, "raw", report):
-            episodes = self._store.records.get(namespace, [one.record_id for one in group])
-            if not episodes:
-                continue
-            short = self._shortened(episodes, COMPRESS, report)
-            sources = [one.record_id for one in episodes]
-            self._merge(namespace, [], short, sources, "a session in short")
+        for episodes, short in self._shortened(namespace, "raw", COMPRESS, report):
+            self._merge(namespace, [], short, episodes, "a session in short")
             report.counts["turns compressed"] += len(episodes)
             yield
 
     def _distillations(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
-        for group in self._aged(namespace, "compressed", report):
-            episodes = self._store.records.get(namespace, [one.record_id for one in group])
-            if not episodes:
-                continue
-            short = self._shortened(episodes, DISTIL, report)
-            gone = [one.record_id for one in episodes]
-            self._merge(namespace, gone, short, gone, "a session, distilled")
+        for episodes, short in self._shortened(namespace, "compressed", DISTIL, report):
+            self._merge(namespace, episodes, short, episodes, "a session, distilled")
             report.counts["turns distilled"] += len(episodes)
             yield
 
     def _shortened(
-        self, episodes: Sequence[Record], measure: StageLimits, report: MaintenanceReport
-    ) -> Record:
-        shown = [kept for one in episodes if (kept := self._visible(one)) is not None]
-        return episode_compression.compress(episodes, measure, report.at, self._provider(), shown)
+        self, namespace: str, level: Level, measure: StageLimits, report: MaintenanceReport
+    ) -> Iterator[tuple[list[str], Record]]:
+        """The ids of turns that are due, and the record that stands for them."""
+        for group in self._aged(namespace, level, report):
+            episodes = self._store.records.get(namespace, [one.record_id for one in group])
+            if episodes:
+                shown = [kept for one in episodes if (kept := self._visible(one)) is not None]
+                yield (
+                    [one.record_id for one in episodes],
+                    episode_compression.compress(
+                        episodes, measure, report.at, self._provider(), shown
+                    ),
+                )
 
     # --- forgetting ---
 

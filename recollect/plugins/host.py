@@ -42,15 +42,8 @@ class _RunningPlugin:
 
     def tell(self, hook: str, value: Any) -> None:
         """Pass it on when the plugin has time; the oldest goes when too much waits."""
-        if self.process.off:
-            return
-        while True:
-            try:
-                self._waiting.put_nowait((hook, value))
-                return
-            except queue.Full:
-                self.dropped += 1
-                self._drop_oldest()
+        if not self.process.off:
+            self.dropped += self._put((hook, value))
 
     def close(self) -> None:
         self.tell_to_stop()
@@ -58,16 +51,19 @@ class _RunningPlugin:
         self.process.close()
 
     def tell_to_stop(self) -> None:
+        self._put(_STOP)
+
+    def _put(self, what: Any) -> int:
+        """Returns how many had to go for it."""
+        dropped = 0
         while True:
             try:
-                self._waiting.put_nowait(_STOP)
-                return
+                self._waiting.put_nowait(what)
+                return dropped
             except queue.Full:
-                self._drop_oldest()
-
-    def _drop_oldest(self) -> None:
-        with contextlib.suppress(queue.Empty):
-            self._waiting.get_nowait()
+                dropped += 1
+                with contextlib.suppress(queue.Empty):
+                    self._waiting.get_nowait()
 
     def _run(self) -> None:
         self._called("start")

@@ -27,7 +27,7 @@ class Attribution:
              if kind == "root"),
             key=len,
         )  # fmt: skip
-        gone = sorted({_tidy(one) for one in directories if _usable(one)}, key=len)
+        gone = sorted({projects.canonical(one) for one in directories if _usable(one)}, key=len)
         self._gone = [one for one in gone if not os.path.isdir(one) and self._below_home(one)]
         self._known: dict[str, str] = {}
 
@@ -55,7 +55,7 @@ class Attribution:
     def place(self, directory: str) -> ProjectPlace:
         if not _usable(directory) or privacy.scrub(directory) != directory:
             return ProjectPlace()
-        directory = _tidy(directory)
+        directory = projects.canonical(directory)
         if os.path.isdir(directory):
             return projects.locate(directory, self._home)
         above = _nearest(directory)
@@ -85,10 +85,6 @@ def _by_name(store: Store) -> dict[str, str]:
 
 def _usable(directory: str) -> bool:
     return os.path.isabs(directory) and len(directory) <= 2048 and "\0" not in directory
-
-
-def _tidy(directory: str) -> str:
-    return projects.canonical(directory)
 
 
 def _nearest(directory: str) -> str:

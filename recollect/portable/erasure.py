@@ -7,9 +7,9 @@ store, in the spool, in the log files and, if requested, in the backups.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -54,6 +54,10 @@ class ErasureOutcome:
     backups: int = 0
     tombstones: int = 0
     found: dict[str, int] = field(default_factory=dict)
+
+    def also(self, one: Chosen, found: dict[str, int]) -> "ErasureOutcome":
+        """The same with what was found elsewhere."""
+        return replace(self, chosen=(*self.chosen, one), found=_added(self.found, found))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -118,7 +122,7 @@ class Erasure:
                 done.append(chosen)
         self._pipeline.forget_seen()
         self._store.bulk.sweep()
-        words = _words(wanted)
+        words = [one for one in (wanted.text, wanted.entity, wanted.session_id) if one]
         files = self._erase_words(words) if words else ()
         cleaned = self._in_backups(kept, apply=True)
         if not (selected or cleaned or files):
@@ -221,8 +225,7 @@ class Erasure:
         with self._turn_writer.paused() if apply else nullcontext():
             for namespace in self._store.projects.namespaces():
                 result = self._store.bulk.rewrite(namespace, _clean, apply=apply)
-                for kind, count in result.found.items():
-                    found[kind] = found.get(kind, 0) + count
+                found = _added(found, result.found)
                 records = result.records.get(namespace, ())
                 if result.rows:
                     done.append(Chosen(namespace, result.rows, records))
@@ -230,6 +233,9 @@ class Erasure:
                     self._memories.changed(namespace, records)
                 if apply and result.rows:
                     self._turn_writer.derive_work(namespace)
+            for chosen, taken in self._scrub_projects(actor, apply=apply):
+                done.append(chosen)
+                found = _added(found, taken)
         files: list[str] = []
         cleaned = 0
         if apply:
@@ -239,6 +245,23 @@ class Erasure:
             if backups and done:
                 cleaned = self._backups.replace_all()
         return ErasureOutcome(tuple(done), tuple(files), cleaned, found=found)
+
+    def _scrub_projects(
+        self, actor: str, *, apply: bool
+    ) -> Iterator[tuple[Chosen, dict[str, int]]]:
+        """Names lose what is private; a path or a remote that holds it no longer stands for its
+        project, as if it had come in by a hook."""
+        for one in self._store.projects.all():
+            name, taken = _clean(one.name)
+            dirty = [mark for mark in one.identities if privacy.scrub(mark[1]) != mark[1]]
+            for _, value in dirty:
+                taken = _added(taken, _clean(value)[1])
+            if not taken:
+                continue
+            if apply:
+                self._store.projects.update(one.project_id, name=name, unmark=dirty)
+            counts = {"project": 1}
+            yield Chosen(projects.namespace(actor, one.project_id), counts), taken
 
     # --- moving ---
 
@@ -349,13 +372,13 @@ class Erasure:
                     if erase(path, namespace, selection, apply=apply).total})  # fmt: skip
 
 
-def _words(wanted: ErasureSelection) -> tuple[str, ...]:
-    return tuple(filter(None, (wanted.text, wanted.entity, wanted.session_id)))
-
-
 def _text_of(receipt: Receipt) -> str:
     text = receipt.detail.get("text") if isinstance(receipt.detail, dict) else ""
     return text if isinstance(text, str) else ""
+
+
+def _added(counts: dict[str, int], more: dict[str, int]) -> dict[str, int]:
+    return {kind: counts.get(kind, 0) + more.get(kind, 0) for kind in {**counts, **more}}
 
 
 def _clean(tree: Any) -> tuple[Any, dict[str, int]]:

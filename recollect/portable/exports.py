@@ -263,9 +263,9 @@ class ExportReader:
         """A row, scrubbed, with this store's actor and projects."""
         if kind == "project":
             self._match_project(row)
-            return {**row, "marks": _cleaned(row.get("marks"))}
+            return {**row, "marks": privacy.scrub_tree(row.get("marks"))}
         kept = {name: row[name] for name in row if name in _KEPT_NAMES}
-        clean: dict[str, Any] = {**_cleaned(row), **kept}
+        clean: dict[str, Any] = {**privacy.scrub_tree(row), **kept}
         for name in ("namespace", "payload"):
             if name in clean:
                 clean[name] = self._renamed(clean[name])
@@ -308,10 +308,6 @@ def _key(kind: str, row: dict[str, Any]) -> Hashable:
     if all(name in row for name in names):
         return (kind, *(str(row[name]) for name in names))
     return (kind, encode(dict(sorted(row.items()))))
-
-
-def _cleaned(tree: Any) -> Any:
-    return privacy.scrub_tree(tree)
 
 
 def _check_header(line: dict[str, Any]) -> None:

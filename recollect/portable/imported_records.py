@@ -7,45 +7,31 @@ derived from the source. A draft that exceeds the limits is cut.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from recollect import privacy
 from recollect.core import ids
-from recollect.core.kinds import ObservationType, RecordKind
 from recollect.core.one_line import one_line
 from recollect.core.values import Author, Citation, Record, check, encode
 from recollect.extract.tombstones import Tombstones
 from recollect.hosts.reading import plain_text
 from recollect.ingest.memories import Memories
+from recollect.portable.foreign.cells import ForeignItem
 from recollect.portable.transcript_import import derived_id
 from recollect.store.interface import Store, with_content
 
 _DETAIL = 64_000
 
 
-@dataclass(frozen=True)
-class FoundRecord:
-    """A draft: its source and key there, and its texts."""
+@dataclass(frozen=True, kw_only=True)
+class FoundRecord(ForeignItem):
+    """A memory of another program, and where it belongs here."""
 
     program: str
-    key: str
     namespace: str
-    at: datetime
-    kind: RecordKind
-    title: str
-    summary: str = ""
-    detail: str = ""
-    facts: tuple[str, ...] = ()
-    concepts: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    observation_type: ObservationType | None = None
-    category: str | None = None
     author: Author = "assistant"
-    session_id: str | None = None
-    importance: int = 5
     commit: str = ""
 
 
@@ -95,7 +81,7 @@ def _record(found: FoundRecord) -> Record:
         # Two clones that are two projects hold the same commits.
         record_id=ids.RECORD + derived_id(found.at, found.program, found.namespace + found.key),
         namespace=found.namespace,
-        kind=found.kind,
+        kind=found.kind or "observation",
         title=one_line(clean["title"], 200) or one_line(clean["detail"], 200) or "(untitled)",
         summary=clean["summary"][:4000],
         detail=clean["detail"][:_DETAIL],

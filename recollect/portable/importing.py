@@ -160,15 +160,18 @@ class Importer:
     def offers(self, request: ImportRequest) -> list[ImportOffer]:
         plan = self._plan(request)
         attribution = self._attribution(plan, request)
-        offers = []
-        for host in dict.fromkeys(one.host for one in plan.transcripts):
-            offers.append(
-                _offer_of(host, [one for one in plan.transcripts if one.host == host], attribution)
-            )
-        for one in plan.stores:
-            offers.append(ImportOffer(one.program, one.path, 0, one.rows, one.bytes, None, None))
-        for path in plan.exports:
-            offers.append(ImportOffer("export", path, 0, 0, os.stat(path).st_size, None, None))
+        offers = [
+            _offer_of(host, [one for one in plan.transcripts if one.host == host], attribution)
+            for host in dict.fromkeys(one.host for one in plan.transcripts)
+        ]
+        offers += [
+            ImportOffer(one.program, one.path, 0, one.rows, one.bytes, None, None)
+            for one in plan.stores
+        ]
+        offers += [
+            ImportOffer("export", path, 0, 0, os.stat(path).st_size, None, None)
+            for path in plan.exports
+        ]
         for path in plan.repositories:
             commits = git_history.count(path, request.since, request.most_commits)
             if commits:
@@ -248,7 +251,7 @@ class Importer:
             client=request.client,
         )
         # The oldest first: what is learned from one session is there for the next.
-        for one in sorted(plan.transcripts, key=_beginning):
+        for one in sorted(plan.transcripts, key=lambda one: _text(one.began)):
             if self._stopped(progress):
                 return
             history.import_session(one, request.period, one.bytes)
@@ -289,7 +292,7 @@ class Importer:
             history = TranscriptImporter(
                 self._store, self._pipeline, self._clock, self._actor, attribution, progress
             )
-            newest = sorted(found, key=lambda pair: _ending(pair[0]))[-CATCH_UP_SESSIONS:]
+            newest = sorted(found, key=lambda pair: _text(pair[0].ended))[-CATCH_UP_SESSIONS:]
             for one, period in newest:
                 if self._stopped(progress):
                     return progress
@@ -386,7 +389,9 @@ class Importer:
             if request.project and namespace != attribution.namespace(request.project):
                 continue
             if item.kind is not None:
-                waiting.append(_found(store.program, item, namespace))
+                waiting.append(
+                    FoundRecord(**vars(item), program=store.program, namespace=namespace)
+                )
             else:
                 event = self._event(store.program, item, namespace)
                 events += [event] if event is not None else []
@@ -399,9 +404,7 @@ class Importer:
 
     def _event(self, program: str, item: ForeignItem, namespace: str) -> Event | None:
         if item.event is not None:
-            return msgspec.structs.replace(
-                item.event, namespace=namespace, actor_id=self._actor,
-            )  # fmt: skip
+            return msgspec.structs.replace(item.event, namespace=namespace, actor_id=self._actor)
         draft = prompt_draft(item.prompt)
         if draft is None:
             return None
@@ -475,27 +478,6 @@ def estimate(offers: Iterable[ImportOffer]) -> dict[str, Any]:
     return {"tokens": int(size / CHARACTERS_PER_TOKEN * PROMPT_SHARE)}
 
 
-def _found(program: str, item: ForeignItem, namespace: str) -> FoundRecord:
-    assert item.kind is not None
-    return FoundRecord(
-        program=program,
-        key=item.key,
-        namespace=namespace,
-        at=item.at,
-        kind=item.kind,
-        title=item.title,
-        summary=item.summary,
-        detail=item.detail,
-        facts=item.facts,
-        concepts=item.concepts,
-        files=item.files,
-        observation_type=item.observation_type,
-        category=item.category,
-        session_id=item.session_id,
-        importance=item.importance,
-    )
-
-
 def _offer_of(host: str, found: list[Transcript], attribution: Attribution) -> ImportOffer:
     places = [attribution.place(one.cwd) for one in found]
     labels = _labels(places)
@@ -527,9 +509,5 @@ def _inside(directory: str, within: str) -> bool:
     return real == within or real.startswith(within.rstrip("/") + "/")
 
 
-def _beginning(transcript: Transcript) -> str:
-    return transcript.began.isoformat() if transcript.began else ""
-
-
-def _ending(transcript: Transcript) -> str:
-    return transcript.ended.isoformat() if transcript.ended else ""
+def _text(moment: datetime | None) -> str:
+    return moment.isoformat() if moment else ""

@@ -48,6 +48,7 @@ _NOT_TOKEN_BEFORE = words(
     "next change request continuation page starting backward forward cursor upload sync lock"
     " pagination idempotency update verification"
 )
+_TELLING = words("password passwd secret token key credential apikey auth pwd")
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "passwort", "pwd", "pswd")
 # `SSHPASS`, `dbpass`; not `bypass`, `compass`, `subpass`.
 _PASS_BEFORE = words(
@@ -89,15 +90,4 @@ def family(name: str) -> str | None:
         return None
     if last in ("key", "auth", "authorization", "dsn") or last.endswith("key"):
         return HINT
-    telling = {
-        "password",
-        "passwd",
-        "secret",
-        "token",
-        "key",
-        "credential",
-        "apikey",
-        "auth",
-        "pwd",
-    }
-    return HINT if name.isupper() and telling.intersection(parts) else None
+    return HINT if name.isupper() and _TELLING.intersection(parts) else None

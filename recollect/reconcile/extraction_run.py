@@ -475,19 +475,12 @@ def _line(run: ExtractionRun) -> str:
     """A run as `name=value` pairs, always the same names."""
     dropped = ",".join(f"{name}:{count}" for name, count in sorted(run.dropped.items()))
     latency = ",".join(f"{name}:{took}" for name, took in run.latency_us.items())
+    first = ("namespace", "provider", "outcome", "events", "candidates", "kept")
+    then = ("clusters", "failed", "merged", "judge_calls", "judge_failures")
     fields = {
-        "namespace": run.namespace,
-        "provider": run.provider,
-        "outcome": run.outcome,
-        "events": run.events,
-        "candidates": run.candidates,
-        "kept": run.kept,
+        **{name: getattr(run, name) for name in first},
         "dropped": dropped or "-",
-        "clusters": run.clusters,
-        "failed": run.failed,
-        "merged": run.merged,
-        "judge_calls": run.judge_calls,
-        "judge_failures": run.judge_failures,
+        **{name: getattr(run, name) for name in then},
         "tokens": f"{run.input_tokens}+{run.output_tokens}",
         "latency_us": latency,
     }

@@ -23,6 +23,7 @@ from recollect.core import errors
 from recollect.core.values import Value, convert, decode
 from recollect.server import responses
 from recollect.server.runtime import ServerRuntime
+from recollect.service.clean_input import scrubbed
 
 T = TypeVar("T")
 
@@ -38,7 +39,8 @@ class Endpoint:
     """One method of one path. `handler` is a plain function that runs in a thread. Its first
     argument is the runtime, and its annotations say what a request may hold: a struct is the body,
     or for GET and DELETE all parameters; any other argument is one parameter, of the path or the
-    query. What it returns is the answer; a tuple or a list is answered as `items`."""
+    query. What it returns is the answer; a tuple or a list is answered as `items`. `as_sent` is for
+    what is only compared with what is stored, for settings, and for what scrubs it itself."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
@@ -46,6 +48,7 @@ class Endpoint:
     handler: Callable[..., Any]
     returns: Any = None  # for the document, when the handler makes the response itself
     always: bool = False  # answered even when all threads wait for a store that is down
+    as_sent: tuple[str, ...] = ()  # fields that are not scrubbed before the handler has them
 
     @functools.cached_property
     def answer(self) -> Any:
@@ -76,6 +79,10 @@ class Endpoint:
         return parameters
 
     def call(self, runtime: ServerRuntime, parameters: Value, body: Value | None) -> Any:
+        """What the handler answers. Whatever may be stored is scrubbed here, for all routes."""
+        if self.method != "GET":
+            parameters = scrubbed(runtime, parameters, self.as_sent)
+            body = body if body is None else scrubbed(runtime, body, self.as_sent)
         arguments = {
             one.name: (parameters if body is None else body)
             if one.annotation is self._struct
@@ -175,9 +182,10 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
                                                         strict=True)}  # fmt: skip
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for index, endpoint in enumerate(endpoints):
+        method = endpoint.method.lower()
         operation: dict[str, Any] = {
             "summary": endpoint.summary,
-            "operationId": _operation_id(endpoint),
+            "operationId": "_".join([method, *re.findall(r"\w+", endpoint.path)]),
             "parameters": _parameter_list(endpoint),
             "responses": {
                 "200": {
@@ -200,7 +208,7 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
                 "required": True,
                 "content": {"application/json": {"schema": body_of[id(endpoint.body)]}},
             }
-        paths[endpoint.path][endpoint.method.lower()] = operation
+        paths[endpoint.path][method] = operation
     return {
         "openapi": "3.1.0",
         "info": {"title": "Recollect", "version": __version__},
@@ -227,8 +235,3 @@ def _parameter_list(endpoint: Endpoint) -> list[dict[str, Any]]:
         }
         for name, described in schema.get("properties", {}).items()
     ]
-
-
-def _operation_id(endpoint: Endpoint) -> str:
-    words = re.findall(r"\w+", endpoint.path)
-    return "_".join([endpoint.method.lower(), *words])

@@ -157,7 +157,7 @@ def _bad_body(scope: Scope, headers: Headers) -> ASGIApp | None:
     if lengths and not lengths[0].isdecimal():
         return responses.problem(400, "bad_input", "The Content-Length is not a number.")
     if lengths and int(lengths[0]) > REQUEST_BYTES:
-        return _too_large()
+        return responses.explained(TooLarge(_LIMIT))
     has_body = bool(lengths and int(lengths[0])) or "transfer-encoding" in headers
     if scope["method"] in _BODY_METHODS and has_body:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -168,10 +168,6 @@ def _bad_body(scope: Scope, headers: Headers) -> ASGIApp | None:
         if headers.get("content-encoding", "identity").lower() != "identity":
             return responses.problem(415, "encoded", "Compressed bodies are not accepted.")
     return None
-
-
-def _too_large() -> ASGIApp:
-    return responses.explained(TooLarge(_LIMIT))
 
 
 def _counted(receive: Receive) -> Receive:

@@ -11,7 +11,7 @@ from msgspec import Meta
 from recollect.core import projects, settings
 from recollect.core.errors import BadInput, BadSetting, Conflict, NotFound
 from recollect.core.projects import IdentityKind
-from recollect.core.values import Moment, Name, Value
+from recollect.core.values import Moment, Name, Value, copied
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import project as find_project
 from recollect.service.scope import project_id, project_names
@@ -91,6 +91,8 @@ def change_project(runtime: ServiceRuntime, project: Name, change: ProjectChange
         raise BadInput("give a name or an alias")
     mark: tuple[IdentityKind, str] | None = None
     if change.alias is not None:
+        if "[REDACTED" in change.alias:
+            raise BadInput("the alias holds something private or a secret", field="alias")
         if change.alias.startswith("/"):
             mark = ("root", projects.canonical(change.alias))
         else:
@@ -173,31 +175,17 @@ def _without_secret(name: str, value: Any) -> Any:
 
 def _global_line(runtime: ServiceRuntime) -> ProjectLine:
     everywhere = projects.namespace(runtime.actor)
-    stats = runtime.store.upkeep.totals(everywhere)
-    return ProjectLine(
-        project_id="",
-        name="global",
-        namespace=everywhere,
-        marks=(),
-        created_at=None,
-        last_seen=None,
-        events=stats.events,
-        records=stats.records,
-        sessions=stats.sessions,
-    )
+    return copied(
+        ProjectLine, runtime.store.upkeep.totals(everywhere), project_id="", name="global",
+        namespace=everywhere, marks=(), created_at=None, last_seen=None,
+    )  # fmt: skip
 
 
 def _line(runtime: ServiceRuntime, info: ProjectInfo, names: dict[str, str]) -> ProjectLine:
     namespace = projects.namespace(runtime.actor, info.project_id)
-    stats = runtime.store.upkeep.totals(namespace)
-    return ProjectLine(
-        project_id=info.project_id,
-        name=names[info.project_id],
-        namespace=namespace,
-        marks=tuple(ProjectIdentity(kind=kind, value=value) for kind, value in info.identities),
-        created_at=info.created_at,
+    marks = tuple(ProjectIdentity(kind=kind, value=value) for kind, value in info.identities)
+    return copied(
+        ProjectLine, runtime.store.upkeep.totals(namespace), project_id=info.project_id,
+        name=names[info.project_id], namespace=namespace, marks=marks, created_at=info.created_at,
         last_seen=info.last_seen,
-        events=stats.events,
-        records=stats.records,
-        sessions=stats.sessions,
-    )
+    )  # fmt: skip

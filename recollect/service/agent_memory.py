@@ -15,7 +15,7 @@ from msgspec import Meta
 from recollect.core import projects
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.kinds import TYPES, KnowledgeType
-from recollect.core.values import BeliefScope, FactText, Record
+from recollect.core.values import TITLE_CHARS, BeliefScope, FactText, Record
 from recollect.extract.statement_match import Words, word_hashes
 from recollect.service import beliefs, quotes, record_ids, write
 from recollect.service.quotes import UserPrompt
@@ -136,7 +136,6 @@ def _newest_session(runtime: ServiceRuntime, namespace: str) -> str:
 
 
 def correct(runtime: ServiceRuntime, given: Correct) -> Done:
-    given = write.scrubbed(runtime, given)
     where = namespaces_to_search(runtime, given)
     record = _find(runtime, given.id, where)
     action = given.action or ("replace" if given.text else "end")
@@ -234,7 +233,7 @@ def _covered(words: Words, said: Words) -> bool:
 
 def _title_and_rest(text: str) -> tuple[str, str]:
     flat = " ".join(text.split())
-    return (flat, "") if len(flat) <= write.TITLE_CHARS else (write.title_of(text), text)
+    return (flat, "") if len(flat) <= TITLE_CHARS else (write.title_of(text), text)
 
 
 def _stored(added: write.Added, waits: str = "", related: tuple[Record, ...] = ()) -> Done:

@@ -4,11 +4,11 @@ In: their names. Out: one line for each. The test sends a marker through an agen
 """
 
 from recollect.core.errors import RecollectError
-from recollect.core.values import Moment, Name, Value, encode
+from recollect.core.values import Moment, Name, Value, copied, encode
 from recollect.hosts import registry
 from recollect.hosts.context import of_this_machine
 from recollect.hosts.install import installer, is_bystander
-from recollect.hosts.proof import Daemon, Proof, prove
+from recollect.hosts.proof import Daemon, prove
 from recollect.service import write
 from recollect.service.runtime import ServiceRuntime
 
@@ -43,16 +43,9 @@ def agents(runtime: ServiceRuntime) -> tuple[AgentLine, ...]:
         found = host.detect(here.home, here.env) is not None
         connected = state == "installed" and not is_bystander(host, here)
         if found or connected or host.name in heard:
-            lines.append(
-                AgentLine(
-                    name=host.name,
-                    title=host.title,
-                    state=state,
-                    connected=connected,
-                    found=found,
-                    last_heard=heard.get(host.name),
-                )
-            )
+            last = heard.get(host.name)
+            more = {"state": state, "connected": connected, "found": found, "last_heard": last}
+            lines.append(copied(AgentLine, host, **more))
     return tuple(sorted(lines, key=lambda one: (not one.connected, one.title)))
 
 
@@ -68,5 +61,4 @@ def prove_agent(runtime: ServiceRuntime, host: Name) -> AgentProof:
     def remember(place: str, text: str) -> object:
         return write.add_note(runtime, write.NewNote(project=place, text=text))
 
-    proof: Proof = prove(here, agent, Daemon(events, remember))
-    return AgentProof(ok=proof.ok, message=proof.message, hint=proof.hint)
+    return copied(AgentProof, prove(here, agent, Daemon(events, remember)))

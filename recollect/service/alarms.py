@@ -5,9 +5,9 @@ rules are pure functions; `alarm_inputs` collects the figures.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -31,18 +31,11 @@ MADE: tuple[RecordKind, ...] = tuple(one.name for one in KINDS.values() if not o
 Level = Literal["note", "warning", "error"]  # a note is for information only
 
 
-class Alarm(Value, frozen=True, kw_only=True):
+class Alarm(Value, frozen=True):
     name: Literal[
-        "silent_host",
-        "dead_extraction",
-        "quarantined",
-        "junk_rate",
-        "contradiction_rate",
-        "cache_size",
-        "embedding_off",
-        "private_session",
-        "plugin_off",
-    ]
+        "silent_host", "dead_extraction", "quarantined", "junk_rate", "contradiction_rate",
+        "cache_size", "embedding_off", "private_session", "plugin_off",
+    ]  # fmt: skip
     level: Level
     message: str
     hint: str
@@ -57,7 +50,6 @@ class AlarmInputs(Value, frozen=True, kw_only=True):
     waiting_newest: datetime | None = None
     quarantined: int = 0
     last_run: datetime | None = None
-    extracts: bool = False  # whether this store is extracted at all
     verdicts: dict[str, int] = msgspec.field(default_factory=dict)
     added: int = 0
     superseded: int = 0
@@ -74,105 +66,56 @@ def alarms(facts: AlarmInputs) -> tuple[Alarm, ...]:
 
 
 def _all(facts: AlarmInputs) -> Iterator[Alarm]:
-    yield from _silent(facts)
-    yield from _extraction(facts)
-    yield from _junk(facts)
-    yield from _contradictions(facts)
-    if facts.cache_limit and facts.cache_bytes > CACHE * facts.cache_limit:
-        used, most = facts.cache_bytes >> 20, facts.cache_limit >> 20
-        yield Alarm(
-            name="cache_size",
-            level="warning",
-            message=f"the search indexes use {used} of {most} MB: some are loaded again and again",
-            hint=f"recollect settings set cache_mb {2 * most}",
-        )
-    if facts.private:
-        told, hint = private_sessions.describe(facts.private)
-        yield Alarm(name="private_session", level="note", message=told, hint=hint)
-    for name, problem in facts.plugins.items():
-        yield Alarm(
-            name="plugin_off",
-            level="warning",
-            message=f"the plugin {name} is switched off: {problem}",
-            hint=f"recollect plugins enable {name}, or disable {name}",
-        )
-    if facts.embedding_problem and not facts.model_loaded:
-        yield Alarm(
-            name="embedding_off",
-            level="warning",
-            message=f"search works by words only: {facts.embedding_problem}",
-            hint="recollect model fetch",
-        )
-    elif facts.embedding_problem:
-        yield Alarm(
-            name="embedding_off",
-            level="note",
-            message="new memories are found by words only until they are embedded: "
-            f"{facts.embedding_problem}",
-            hint="It is tried again within minutes; the machine may be busy.",
-        )
-
-
-def _silent(facts: AlarmInputs) -> Iterator[Alarm]:
     for host, heard in facts.hosts.items():
         if SILENT < facts.now - heard < FORGOTTEN:
-            days = (facts.now - heard).days
-            yield Alarm(
-                name="silent_host",
-                level="warning",
-                message=f"{host} sent its last event {days} days ago",
-                hint=f"recollect install {host}, or recollect doctor --prove",
-            )
+            told = f"{host} sent its last event {(facts.now - heard).days} days ago"
+            hint = f"recollect install {host}, or recollect doctor --prove"
+            yield Alarm("silent_host", "warning", told, hint)
+    yield from _extraction(facts)
+    total = sum(count for verdict, count in facts.verdicts.items() if verdict != "none")
+    bad = facts.verdicts.get("wrong", 0) + facts.verdicts.get("never", 0)
+    if total >= VERDICTS and bad / total > JUNK:
+        told = f"{bad} of the last {total} verdicts rate injected memories as wrong or never"
+        yield Alarm("junk_rate", "warning", told, "recollect receipt list")
+    if facts.added >= ADDED and facts.superseded / facts.added > CONTRADICTED:
+        told = f"{facts.superseded} facts were replaced while {facts.added} memories were made: "
+        told += "beliefs change unusually often"
+        yield Alarm("contradiction_rate", "warning", told, "recollect change list -p all")
+    if facts.cache_limit and facts.cache_bytes > CACHE * facts.cache_limit:
+        used, most = facts.cache_bytes >> 20, facts.cache_limit >> 20
+        told = f"the search indexes use {used} of {most} MB: some are loaded again and again"
+        hint = f"recollect settings set cache_mb {2 * most}"
+        yield Alarm("cache_size", "warning", told, hint)
+    if facts.private:
+        yield Alarm("private_session", "note", *private_sessions.describe(facts.private))
+    for name, problem in facts.plugins.items():
+        hint = f"recollect plugins enable {name}, or disable {name}"
+        yield Alarm("plugin_off", "warning", f"the plugin {name} is switched off: {problem}", hint)
+    if problem := facts.embedding_problem:
+        if not facts.model_loaded:
+            told = f"search works by words only: {problem}"
+            yield Alarm("embedding_off", "warning", told, "recollect model fetch")
+        else:
+            told = f"new memories are found by words only until they are embedded: {problem}"
+            hint = "It is tried again within minutes; the machine may be busy."
+            yield Alarm("embedding_off", "note", told, hint)
 
 
 def _extraction(facts: AlarmInputs) -> Iterator[Alarm]:
     stalled = (
-        facts.extracts
-        and facts.waiting
+        facts.waiting
         and facts.waiting_newest is not None
         and facts.now - facts.waiting_newest > STALLED
         and (facts.last_run is None or facts.now - facts.last_run > STALLED)
     )
     if stalled:
-        yield Alarm(
-            name="dead_extraction",
-            level="error",
-            message=f"{facts.waiting} {'event waits' if facts.waiting == 1 else 'events wait'} "
-            "and nothing was extracted for hours",
-            hint="recollect queue list",
-        )
+        waits = "event waits" if facts.waiting == 1 else "events wait"
+        told = f"{facts.waiting} {waits} and nothing was extracted for hours"
+        yield Alarm("dead_extraction", "error", told, "recollect queue list")
     if facts.quarantined:
-        yield Alarm(
-            name="quarantined",
-            level="warning",
-            message=f"{facts.quarantined} "
-            f"{'event was' if facts.quarantined == 1 else 'events were'} "
-            "set aside after failed extractions",
-            hint="recollect queue list",
-        )
-
-
-def _junk(facts: AlarmInputs) -> Iterator[Alarm]:
-    total = sum(count for verdict, count in facts.verdicts.items() if verdict != "none")
-    bad = facts.verdicts.get("wrong", 0) + facts.verdicts.get("never", 0)
-    if total >= VERDICTS and bad / total > JUNK:
-        yield Alarm(
-            name="junk_rate",
-            level="warning",
-            message=f"{bad} of the last {total} verdicts rate injected memories as wrong or never",
-            hint="recollect receipt list",
-        )
-
-
-def _contradictions(facts: AlarmInputs) -> Iterator[Alarm]:
-    if facts.added >= ADDED and facts.superseded / facts.added > CONTRADICTED:
-        yield Alarm(
-            name="contradiction_rate",
-            level="warning",
-            message=f"{facts.superseded} facts were replaced while {facts.added} memories were "
-            "made: beliefs change unusually often",
-            hint="recollect change list -p all",
-        )
+        were = "event was" if facts.quarantined == 1 else "events were"
+        told = f"{facts.quarantined} {were} set aside after failed extractions"
+        yield Alarm("quarantined", "warning", told, "recollect queue list")
 
 
 # --- collecting the figures ----------------------------------------------------------------------
@@ -198,16 +141,15 @@ def alarm_inputs(runtime: ServiceRuntime) -> AlarmInputs:
         for namespace in namespaces
         for kind in MADE
     )
-    health = _embedding(runtime)
-    runs = _last_run(runtime)
+    recall = runtime.loaded_recall
+    health = recall.health() if recall is not None else {}
     return AlarmInputs(
         now=now,
         hosts=runtime.store.sessions.last_heard(),
         waiting=sum(one.count for one in backlog),
         waiting_newest=max((one.newest for one in backlog if one.newest), default=None),
         quarantined=sum(one.quarantined for one in backlog),
-        last_run=runs,
-        extracts=hasattr(runtime.store, "runs"),
+        last_run=max((one.started_at for one in runtime.store.runs.latest()), default=None),
         verdicts=dict(verdicts),
         added=added,
         superseded=superseded,
@@ -222,13 +164,3 @@ def alarm_inputs(runtime: ServiceRuntime) -> AlarmInputs:
             if one["state"] in ("off", "missing")
         },
     )
-
-
-def _embedding(runtime: ServiceRuntime) -> Mapping[str, Any]:
-    found = runtime.loaded_recall
-    return found.health() if found is not None else {}
-
-
-def _last_run(runtime: ServiceRuntime) -> datetime | None:
-    """When the last extraction run started; None when there was none."""
-    return max((one.started_at for one in runtime.store.runs.latest()), default=None)

@@ -1,12 +1,11 @@
 """Beliefs: what holds, what waits for a decision, and the ways to change either.
 
 In: a namespace, or the id of a belief. Out: beliefs, and for each change its operation, which can
-be undone (`service/undo.py`). An id is looked up only in the namespaces that the caller names.
+be undone (`service/undo.py`).
 """
 
 import dataclasses
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -14,16 +13,17 @@ import msgspec
 from recollect.core import ids, values
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.projects import namespace as actors_namespace
-from recollect.core.values import Author, BeliefScope, BeliefState, Operation, Record
+from recollect.core.values import TITLE_CHARS, Author, BeliefScope, BeliefState, Operation, Record
 from recollect.reconcile import belief_changes as changes
 from recollect.reconcile import related_beliefs
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
-from recollect.service.write import TITLE_CHARS, hash_of_memory
+from recollect.service.write import hash_of_memory
 from recollect.store.interface import RecordFilter, with_content
 
 USER = "user"
 MOST = 500
+ULID_CHARS = 26  # an event's id has no prefix, unlike that of a belief
 # A proposal to change a belief names it in its first fact.
 REPLACES = "Replaces "
 ENDS = "Ends "
@@ -102,11 +102,9 @@ def related(
     return related_beliefs.related(beliefs, text, most)
 
 
-def find(
-    runtime: ServiceRuntime, belief_id: str, namespaces: Sequence[str] | None = None
-) -> Record:
-    """A belief by its id. NotFound when these namespaces (by default all) have none."""
-    for namespace in namespaces if namespaces is not None else all_namespaces(runtime):
+def find(runtime: ServiceRuntime, belief_id: str) -> Record:
+    """A belief by its id."""
+    for namespace in all_namespaces(runtime):
         for one in runtime.store.records.get(namespace, [belief_id]):
             if one.traits.is_belief:
                 return one
@@ -114,16 +112,11 @@ def find(
 
 
 def keep(
-    runtime: ServiceRuntime,
-    belief_id: str,
-    *,
-    reason: str = "",
-    both: bool = False,
-    namespaces: Sequence[str] | None = None,
+    runtime: ServiceRuntime, belief_id: str, *, reason: str = "", both: bool = False
 ) -> Operation:
     """A proposed, disputed or ended belief holds now; those that it was in dispute with end, or
     hold, too, when `both` do."""
-    belief = find(runtime, belief_id, namespaces)
+    belief = find(runtime, belief_id)
     if belief.state == "current":
         raise BadInput(f"{belief_id} holds already")
     now = runtime.clock.now()
@@ -136,41 +129,19 @@ def keep(
         return _apply(runtime, change)
     only_ends = any(fact.startswith(ENDS) for fact in belief.facts)
     kept = changes.ended(belief, USER, now) if only_ends else changes.in_state(belief, "current")
-    ends = [changes.ending(runtime.store.graph, one, belief_id, now) for one in rivals]
-    change = changes.BeliefChange(
-        belief.namespace,
-        reason or "kept",
-        changed=(kept, *(one for end in ends for one in end.changed)),
-        facts=tuple(one for end in ends for one in end.facts),
-        gone=tuple(one for end in ends for one in end.gone),
-    )
-    return _apply(runtime, change)
+    return _ended_by(runtime, belief, rivals, (kept,), reason or "kept")
 
 
-def drop(
-    runtime: ServiceRuntime,
-    belief_id: str,
-    reason: str = "",
-    *,
-    namespaces: Sequence[str] | None = None,
-) -> Operation:
+def drop(runtime: ServiceRuntime, belief_id: str, reason: str = "") -> Operation:
     """A belief was refused: it ends, and those that it disputed hold again."""
-    belief = find(runtime, belief_id, namespaces)
+    belief = find(runtime, belief_id)
     freed = [one for one in _rivals(runtime, belief) if one.ended_by == belief_id]
-    return _end(runtime, belief, USER, reason or "dropped", None, freed)
+    return _end(runtime, belief, USER, reason or "dropped", freed)
 
 
-def end(
-    runtime: ServiceRuntime,
-    belief_id: str,
-    *,
-    by: str = USER,
-    reason: str = "",
-    at: datetime | None = None,
-    namespaces: Sequence[str] | None = None,
-) -> Operation:
+def end(runtime: ServiceRuntime, belief_id: str, *, by: str = USER, reason: str = "") -> Operation:
     """A belief no longer holds; `by` is the user, or the id of an event or of a belief."""
-    return _end(runtime, find(runtime, belief_id, namespaces), by, reason, at)
+    return _end(runtime, find(runtime, belief_id), by, reason)
 
 
 def replace(
@@ -183,10 +154,9 @@ def replace(
     author: Author = "user",
     event_ids: tuple[str, ...] = (),
     session_id: str | None = None,
-    namespaces: Sequence[str] | None = None,
 ) -> tuple[Record, Operation]:
     """Another text holds instead: the belief ends, and a new one of its type and scope begins."""
-    old = find(runtime, belief_id, namespaces)
+    old = find(runtime, belief_id)
     new = _successor(
         runtime,
         old,
@@ -194,26 +164,20 @@ def replace(
         author=author,
         session_id=session_id,
         pinned=old.pinned,
-        source_event_ids=event_ids or ((by,) if _is_event(by) else ()),
+        source_event_ids=event_ids or ((by,) if len(by) == ULID_CHARS else ()),
         source_type="corrected" if author == "user" else "inferred",
     )
     change = changes.replacing(runtime.store.graph, old, new, reason or "replaced")
     change = dataclasses.replace(change, made=(new,))
     operation = _apply(runtime, change)
-    return find(runtime, new.record_id, [new.namespace]), operation
+    return find(runtime, new.record_id), operation
 
 
-def merge(
-    runtime: ServiceRuntime,
-    belief_id: str,
-    others: Sequence[str],
-    *,
-    namespaces: Sequence[str] | None = None,
-) -> Operation:
+def merge(runtime: ServiceRuntime, belief_id: str, others: Sequence[str]) -> Operation:
     """One belief holds for several that say the same: the others end by it. BadInput when one of
     them holds elsewhere, or no longer."""
-    kept = find(runtime, belief_id, namespaces)
-    rest = [find(runtime, one, namespaces) for one in dict.fromkeys(others) if one != belief_id]
+    kept = find(runtime, belief_id)
+    rest = [find(runtime, one) for one in dict.fromkeys(others) if one != belief_id]
     if not rest:
         raise BadInput("name the beliefs that it replaces", field="others")
     for one in (kept, *rest):
@@ -221,13 +185,24 @@ def merge(
             raise BadInput(f"{one.record_id} belongs to another project", field="others")
         if one.state == "ended":
             raise BadInput(f"{one.record_id} ended already", field="others")
-    now = runtime.clock.now()
-    ends = [changes.ending(runtime.store.graph, one, belief_id, now) for one in rest]
     holds = () if kept.state == "current" else (changes.in_state(kept, "current"),)
+    return _ended_by(runtime, kept, rest, holds, "merged")
+
+
+def _ended_by(
+    runtime: ServiceRuntime,
+    belief: Record,
+    others: Sequence[Record],
+    changed: tuple[Record, ...],
+    reason: str,
+) -> Operation:
+    """Others end by a belief, with what repeats them; `changed` is what becomes of the belief."""
+    now = runtime.clock.now()
+    ends = [changes.ending(runtime.store.graph, one, belief.record_id, now) for one in others]
     change = changes.BeliefChange(
-        kept.namespace,
-        "merged",
-        changed=(*holds, *(one for end in ends for one in end.changed)),
+        belief.namespace,
+        reason,
+        changed=(*changed, *(one for end in ends for one in end.changed)),
         facts=tuple(one for end in ends for one in end.facts),
         gone=tuple(one for end in ends for one in end.gone),
     )
@@ -251,7 +226,7 @@ def propose_change(
         return known, None
     change = changes.BeliefChange(old.namespace, reason or "proposed", made=(new,))
     operation = _apply(runtime, change)
-    return find(runtime, new.record_id, [new.namespace]), operation
+    return find(runtime, new.record_id), operation
 
 
 def propose(
@@ -347,11 +322,10 @@ def rescope(
     scope_name: str = "",
     *,
     namespace: str | None = None,
-    namespaces: Sequence[str] | None = None,
 ) -> Operation:
     """A belief holds elsewhere. `everywhere` moves it to the actor's namespace; `namespace` names
     the project for one that comes back from there."""
-    belief = find(runtime, belief_id, namespaces)
+    belief = find(runtime, belief_id)
     if scope in ("session", "branch") and not scope_name:
         raise BadInput(f"name the {scope}", field="scope_name")
     there = actors_namespace(runtime.actor) if scope == "everywhere" else namespace
@@ -367,17 +341,12 @@ def rescope(
 
 
 def _end(
-    runtime: ServiceRuntime,
-    belief: Record,
-    by: str,
-    reason: str,
-    at: datetime | None,
-    freed: Sequence[Record] = (),
+    runtime: ServiceRuntime, belief: Record, by: str, reason: str, freed: Sequence[Record] = ()
 ) -> Operation:
     if belief.state == "ended":
         raise BadInput(f"{belief.record_id} ended already")
-    at = at or runtime.clock.now()
-    change = changes.ending(runtime.store.graph, belief, by, at, reason or "ended")
+    now = runtime.clock.now()
+    change = changes.ending(runtime.store.graph, belief, by, now, reason or "ended")
     again = (changes.in_state(one, "current") for one in freed)
     return _apply(runtime, dataclasses.replace(change, changed=(*change.changed, *again)))
 
@@ -408,7 +377,3 @@ def _apply(runtime: ServiceRuntime, change: changes.BeliefChange) -> Operation:
 def _heard_in(runtime: ServiceRuntime, namespace: str) -> tuple[str, ...]:
     """A project's namespace and the actor's own."""
     return tuple(dict.fromkeys((namespace, actors_namespace(runtime.actor))))
-
-
-def _is_event(text: str) -> bool:
-    return len(text) == 26

@@ -14,6 +14,7 @@ from recollect.core.errors import BadInput
 from recollect.core.settings import Fusion
 from recollect.core.values import Moment, Record, Value
 from recollect.ingest.messages import RecallQuestion
+from recollect.service.clean_input import scrubbed
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, checked_out_branch, namespaces_to_search
 from recollect.service.search import (
@@ -106,16 +107,12 @@ def _preview(runtime: ServiceRuntime, question: RecallQuestion, asked: ContextQu
         return runtime.recall().recall_now.preview(question, asked.token_budget)
     from recollect.inject.recall_as_of import recall_as_of
 
+    now = runtime.recall()
     recall = recall_as_of(
-        runtime.visible_store,
-        question.namespaces,
-        asked.as_of,
-        embedder=runtime.recall().embedder,
-        feedback=runtime.recall().feedback,
-        receipts=runtime.recall().receipts,
-        counters=runtime.counters,
+        runtime.visible_store, question.namespaces, asked.as_of, embedder=now.embedder,
+        feedback=now.feedback, receipts=now.receipts, counters=runtime.counters,
         settings=runtime.settings,
-    )
+    )  # fmt: skip
     try:
         return recall.preview(question, asked.token_budget)
     finally:
@@ -123,7 +120,9 @@ def _preview(runtime: ServiceRuntime, question: RecallQuestion, asked: ContextQu
 
 
 def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
-    """Without a session id nothing counts as injected already."""
+    """Without a session id nothing counts as injected already. Asked as hooks ask: with what would
+    be stored of the prompt."""
+    asked = scrubbed(runtime, asked)
     namespaces = namespaces_to_search(runtime, asked)
     if asked.as_of is None:
         ready(runtime, namespaces)
@@ -147,22 +146,19 @@ def context(runtime: ServiceRuntime, asked: ContextQuery) -> ContextAnswer:
         kept = receipt
         runtime.recall().receipts.keep(lambda: (kept, None))
         runtime.recall().receipts.flush()
-    detail = dict(receipt.detail)
+    detail, shown = dict(receipt.detail), {*CandidateOutcome.__struct_fields__}
     return ContextAnswer(
         context=preview.context,
         records=preview.records,
         tokens=receipt.tokens,
-        candidates=tuple(_candidate_outcome(one) for one in detail.pop("candidates")),
+        candidates=tuple(
+            CandidateOutcome(**{name: one[name] for name in shown & one.keys()})
+            for one in detail.pop("candidates")
+        ),
         notes=detail,
         latency_ms=receipt.latency_us / 1000,
         receipt_id=receipt.receipt_id if asked.receipt else None,
     )
-
-
-def _candidate_outcome(candidate: dict[str, Any]) -> CandidateOutcome:
-    """A candidate of a receipt, without the fields that are not shown here."""
-    fields = CandidateOutcome.__struct_fields__
-    return CandidateOutcome(**{name: value for name, value in candidate.items() if name in fields})
 
 
 def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
@@ -173,19 +169,11 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
 
     engine, graphs = runtime.recall().engine, runtime.recall().graphs
     began = time.perf_counter()
-    at = runtime.clock.now()
     ranked = find(
-        engine,
-        graphs,
-        asked.query,
-        namespaces,
-        at=at,
-        limit=asked.limit,
-        mode=asked.mode,
-        fusion=asked.fusion or runtime.settings.fusion,
-        k=asked.k,
+        engine, graphs, asked.query, namespaces, at=runtime.clock.now(), limit=asked.limit,
+        mode=asked.mode, fusion=asked.fusion or runtime.settings.fusion, k=asked.k,
         depth=asked.fetch_depth,
-    ).ranked
+    ).ranked  # fmt: skip
     stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
     stages["wall"] = round((time.perf_counter() - began) * 1e6)
     weights: dict[str, float] = {

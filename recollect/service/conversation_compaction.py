@@ -14,9 +14,9 @@ from recollect.core.values import Value
 from recollect.lifecycle.conversation import (
     ConversationMessage,
     TokenBudget,
-    WorkingMemory,
     compact_conversation,
     episode_of,
+    left_for_memories,
     tokens_of,
 )
 from recollect.service.runtime import ServiceRuntime
@@ -83,7 +83,7 @@ def compact(runtime: ServiceRuntime, given: CompactRequest) -> CompactAnswer:
             found,
             summary=privacy.scrub(found.summary),
             summarised=tuple(
-                ConversationMessage(one.role, privacy.scrub(one.content))
+                ConversationMessage(privacy.scrub(one.role), privacy.scrub(one.content))
                 for one in found.summarised
             ),
         )
@@ -109,4 +109,4 @@ def compact(runtime: ServiceRuntime, given: CompactRequest) -> CompactAnswer:
 def _left(window: ContextWindow | None, messages: tuple[ConversationMessage, ...]) -> int | None:
     if window is None:
         return None
-    return WorkingMemory(TokenBudget(**structs.asdict(window)), messages).retrieval_budget
+    return left_for_memories(TokenBudget(**structs.asdict(window)), messages)

@@ -128,7 +128,8 @@ def effect(runtime: ServiceRuntime, asked: EffectQuery) -> Effect:
         complete = complete and read_from is None
         earliest = max(since, read_from or since)
         for one in marks:
-            began = _began(runtime, one)
+            known = runtime.store.sessions.get(namespace, one.session_id)
+            began = known.started_at if known is not None else one.first
             if earliest <= began < until:
                 found.append((began, one))
     found.sort(key=lambda one: one[0], reverse=True)
@@ -197,11 +198,6 @@ def _marks(
         if place is None:
             return list(found.values()), None
     return list(found.values()), oldest
-
-
-def _began(runtime: ServiceRuntime, marks: _Marks) -> datetime:
-    session = runtime.store.sessions.get(marks.namespace, marks.session_id)
-    return session.started_at if session is not None else marks.first
 
 
 def _effort(runtime: ServiceRuntime, marks: _Marks) -> SessionEffort:

@@ -12,7 +12,7 @@ from msgspec import structs
 from recollect.core.values import Value
 from recollect.service.read import selected
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, namespaces_to_list, project_id, worked_namespaces
+from recollect.service.scope import namespaces_to_list, project_id, worked_namespaces
 from recollect.service.search import Filters
 from recollect.store.interface import RecordCount
 
@@ -47,21 +47,19 @@ def facets(runtime: ServiceRuntime, asked: Filters) -> Facets:
         project_id(namespace) or "global": sum(one.count for one in some if _fits(one, asked))
         for namespace, some in counted.items()
     }
+    named = asked.project not in (None, "all")
+    one_project = named or bool(asked.namespace or asked.project_path)
     return Facets(
         total=sum(one.count for one in here if _fits(one, asked)),
         kinds=_counted(here, structs.replace(asked, kind=None, type=None), lambda one: one.kind),
         types=_counted(here, structs.replace(asked, type=None), lambda one: one.type),
         projects={name: count for name, count in by_project.items() if count},
-        branches=_branches(runtime, chosen[0], asked) if _is_one(asked) and chosen else {},
+        branches=_branches(runtime, chosen[0], asked) if one_project and chosen else {},
         freshness=_counted(here, structs.replace(asked, freshness=None), lambda one: one.freshness),
         used=_counted(
             here, structs.replace(asked, used=None), lambda one: "true" if one.used else "false"
         ),
     )
-
-
-def _is_one(asked: Scope) -> bool:
-    return asked.project not in (None, "all") or bool(asked.namespace or asked.project_path)
 
 
 def _counted(

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from recollect import privacy
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.values import (
     Entity,
@@ -64,8 +63,7 @@ def edit(runtime: ServiceRuntime, thing_id: Name, wanted: GraphItemChange) -> Gr
             continue
         if type(thing) not in names:
             raise BadInput(f"this field of {thing_id} cannot be changed")
-        clean = privacy.scrub(given) if isinstance(given, str) else given
-        changes[names[type(thing)]] = clean
+        changes[names[type(thing)]] = given
     if not changes:
         raise BadInput("no change was given", hint="value, confidence")
     if isinstance(thing, (Fact, Preference)):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from recollect.core.errors import Conflict
 from recollect.core.jobs import BackgroundJob, JobKind, JobState
-from recollect.core.values import Value
+from recollect.core.values import Value, copied
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import project_id, project_names
 
@@ -55,18 +55,7 @@ def _line(job: BackgroundJob) -> JobLine:
     can: tuple[JobAct, ...] = ("cancel",) if job.ended_at is None else ()
     if job.ended_at is not None and job.again is not None and job.state != "done":
         can = ("retry",)
-    return JobLine(
-        job_id=job.job_id,
-        kind=job.kind,
-        what=job.what,
-        state=job.state,
-        done=job.done,
-        total=job.total,
-        problem=job.problem,
-        started_at=job.started_at,
-        ended_at=job.ended_at,
-        can=can,
-    )
+    return copied(JobLine, job, can=can)
 
 
 def _extractions(runtime: ServiceRuntime) -> list[JobLine]:

@@ -15,7 +15,6 @@ from recollect.core.values import Preference, Record, Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import GLOBAL
 from recollect.service.write import Added, NewKnowledge, add_knowledge
-from recollect.store.interface import RecordFilter
 
 MOST = 100
 
@@ -26,9 +25,10 @@ class NewProfileLine(Value, frozen=True, kw_only=True):
 
 def lines(runtime: ServiceRuntime) -> list[Record]:
     """Oldest first."""
-    held = RecordFilter(kind="knowledge", state="current")
-    found = runtime.visible_store.records.page(namespace(runtime.actor), held, limit=MOST).items
-    return [one for one in reversed(found) if one.category == PROFILE]
+    found = runtime.visible_store.records.beliefs(
+        namespace(runtime.actor), category=PROFILE, state="current", limit=MOST
+    )
+    return found[::-1]
 
 
 def stated(runtime: ServiceRuntime) -> list[Preference]:

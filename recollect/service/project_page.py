@@ -13,7 +13,7 @@ from typing import Annotated
 
 from msgspec import Meta, structs
 
-from recollect.core.values import Moment, Name, Value
+from recollect.core.values import Moment, Name, Value, copied
 from recollect.lifecycle.file_freshness import FreshnessChecker, changed_files
 from recollect.service.administration import ProjectLine, project_line
 from recollect.service.runtime import ServiceRuntime
@@ -203,15 +203,7 @@ def _open_ends(runtime: ServiceRuntime, namespace: str) -> tuple[OpenEnd, ...]:
         stood = runtime.visible_store.sessions.last_checkpoint(namespace, session.session_id)
         stood = stood and ended.current_checkpoint(stood, (namespace,))
         if stood and (stood.next_steps or stood.questions):
-            found.append(
-                OpenEnd(
-                    session_id=stood.session_id,
-                    at=stood.created_at,
-                    task=stood.task,
-                    next_steps=stood.next_steps,
-                    questions=stood.questions,
-                )
-            )
+            found.append(copied(OpenEnd, stood, at=stood.created_at))
     return tuple(found[:OPEN_ENDS])
 
 

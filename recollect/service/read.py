@@ -22,6 +22,7 @@ from recollect.core.values import (
     RecordName,
     StoredEvent,
     Value,
+    copied,
 )
 from recollect.service.pagination import (
     Listing,
@@ -175,16 +176,8 @@ def history(runtime: ServiceRuntime, record_id: RecordName) -> History:
             ended = runtime.store.log.get(namespace, one.op_id)
             if ended is not None:
                 touched[ended.op_id] = ended
-            versions.append(
-                PastVersion(
-                    record=one.record,
-                    since=one.since,
-                    until=one.until,
-                    op_id=one.op_id,
-                    ended_by=ended.kind if ended else "",
-                    reason=ended.reason if ended else "",
-                )
-            )
+            why = {"ended_by": ended.kind, "reason": ended.reason} if ended else {}
+            versions.append(copied(PastVersion, one, **{"ended_by": "", "reason": "", **why}))
     if not live and not versions:
         raise NotFound(f"there is no memory {record_id}, and none in the archive")
     versions.sort(key=lambda one: one.until, reverse=True)
@@ -214,11 +207,7 @@ def event(runtime: ServiceRuntime, event_id: str, namespace: str) -> EventRow | 
     for one in dict.fromkeys((namespace, *all_namespaces(runtime))):
         stored = runtime.store.events.get(one, event_id)
         if stored is not None:
-            return EventRow(
-                event=stored.event,
-                transaction_time=stored.transaction_time,
-                prompt_number=stored.prompt_number,
-            )
+            return copied(EventRow, stored)
     return None
 
 
@@ -244,15 +233,7 @@ def events(
             event_key,
             asked.limit,
         )
-    rows = tuple(
-        EventRow(
-            event=one.event,
-            transaction_time=one.transaction_time,
-            prompt_number=one.prompt_number,
-        )
-        for one in found.items
-    )
-    return Listing(items=rows, next=found.next)
+    return Listing(items=tuple(copied(EventRow, one) for one in found.items), next=found.next)
 
 
 def _of_session(
@@ -338,12 +319,7 @@ def log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[LoggedOperat
 
 
 def with_titles(runtime: ServiceRuntime, operation: Operation) -> LoggedOperation:
-    named = _titles(runtime, operation)
-    return LoggedOperation(**msgspec.structs.asdict(operation), titles=named)
-
-
-def _titles(runtime: ServiceRuntime, operation: Operation) -> tuple[str, ...]:
-    """What the memories that it touched are called, or were; at most three."""
+    """With what the memories that it touched are called, or were; at most three."""
     touched = [one for one in dict.fromkeys((*operation.targets, *operation.created))
                if one.startswith(ids.RECORD)][:MOST_TITLES]  # fmt: skip
     visible = runtime.visible_store.records.get(operation.namespace, touched)
@@ -352,7 +328,8 @@ def _titles(runtime: ServiceRuntime, operation: Operation) -> tuple[str, ...]:
         if record_id not in named:
             for archived in runtime.store.log.versions(operation.namespace, record_id)[:1]:
                 named[record_id] = archived.record.title
-    return tuple(named[one] for one in touched if one in named)
+    titles = tuple(named[one] for one in touched if one in named)
+    return copied(LoggedOperation, operation, titles=titles)
 
 
 def _log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[Operation]:
@@ -384,14 +361,7 @@ def _goes_along(one: Operation) -> bool:
 def selected(runtime: ServiceRuntime, namespace: str, asked: Filters) -> RecordFilter:
     """The filters as the store takes them."""
     return RecordFilter(
-        kind=asked.kind,
-        session_id=asked.session_id,
-        sessions=branch_sessions(runtime, (namespace,), asked.branch),
-        type=asked.type,
-        concept=asked.concept,
-        file=asked.file,
-        since=asked.since,
-        until=asked.until,
-        freshness=asked.freshness,
-        used=asked.used,
-    )
+        kind=asked.kind, session_id=asked.session_id, type=asked.type, concept=asked.concept,
+        file=asked.file, since=asked.since, until=asked.until, freshness=asked.freshness,
+        used=asked.used, sessions=branch_sessions(runtime, (namespace,), asked.branch),
+    )  # fmt: skip

@@ -8,10 +8,12 @@ and is written anew with the next search.
 import os
 import threading
 from typing import Annotated
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 
+from recollect import privacy
 from recollect.core import sealing, store_key
 from recollect.core.errors import BadInput, NotFound, RecollectError
 from recollect.core.oslayer import replace_file
@@ -21,12 +23,14 @@ from recollect.service.runtime import ServiceRuntime
 
 FILE = "searches.json"
 MOST = 100
+NAME_CHARS = 100
+FILTER_CHARS = 2000
 _lock = threading.Lock()
 
 
 class SavedSearch(Value, frozen=True, kw_only=True):
-    name: Annotated[str, Meta(min_length=1, max_length=100)]
-    filters: Annotated[str, Meta(max_length=2000)]
+    name: Annotated[str, Meta(min_length=1, max_length=NAME_CHARS)]
+    filters: Annotated[str, Meta(max_length=FILTER_CHARS)]
 
 
 def searches(runtime: ServiceRuntime) -> tuple[SavedSearch, ...]:
@@ -34,7 +38,9 @@ def searches(runtime: ServiceRuntime) -> tuple[SavedSearch, ...]:
 
 
 def save(runtime: ServiceRuntime, new: SavedSearch) -> tuple[SavedSearch, ...]:
-    """Keep a search; one of the same name is replaced."""
+    """Keep a search; one of the same name is replaced. Its words are spelled as in an address, so
+    that no door recognises what is private in them."""
+    new = structs.replace(new, filters=_scrubbed(new.filters))
     with _lock:
         others = [one for one in _read(runtime.settings.directory) if one.name != new.name]
         if len(others) >= MOST:
@@ -51,6 +57,31 @@ def delete(runtime: ServiceRuntime, name: Name) -> tuple[SavedSearch, ...]:
             raise NotFound(f"there is no search {name!r}")
         _write(runtime.settings.directory, left)
     return searches(runtime)
+
+
+def scrub(runtime: ServiceRuntime, *, apply: bool) -> tuple[int, dict[str, int]]:
+    """How many searches hold something private or a secret, and how much of what; with `apply`
+    they hold it no longer."""
+    found: dict[str, int] = {}
+    with _lock:
+        known = _read(runtime.settings.directory)
+        clean = [
+            SavedSearch(
+                name=privacy.scrub(one.name, removed=found)[:NAME_CHARS],
+                filters=_scrubbed(one.filters, found),
+            )
+            for one in known
+        ]
+        dirty = sum(one != other for one, other in zip(known, clean, strict=True))
+        if apply and dirty:
+            _write(runtime.settings.directory, clean)
+    return dirty, found
+
+
+def _scrubbed(filters: str, removed: dict[str, int] | None = None) -> str:
+    words = parse_qsl(filters, keep_blank_values=True)
+    clean = [(name, privacy.scrub(text, removed=removed)) for name, text in words]
+    return filters if clean == words else urlencode(clean)[:FILTER_CHARS]
 
 
 def recode(directory: str, *, sealed: bool) -> None:

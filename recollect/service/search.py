@@ -111,7 +111,7 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
     if asked.raw:
         if asked.as_of:
             raise BadInput("raw cannot be combined with as_of", field="raw")
-        answer = _raw(runtime, asked, namespaces, fits)
+        answer = _by_store(runtime, asked, namespaces, fits)
     elif asked.as_of:
         answer = _as_of(runtime, asked, namespaces, asked.as_of, fits)
     elif ready(runtime, namespaces):
@@ -119,7 +119,7 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
         now = runtime.clock.now()
         answer = _found(asked, namespaces, parts.engine, parts.graphs, now, fetch, fits)
     else:
-        answer = _words(runtime, asked, namespaces, fits)
+        answer = _by_store(runtime, asked, namespaces, fits)
     if not asked.as_of:
         items = tuple(_marked(runtime, one, namespaces) for one in answer.items)
         answer = msgspec.structs.replace(answer, items=items)
@@ -206,17 +206,9 @@ def _found(
     ranked: Ranked | None = None
     for depth in _depths(asked):
         ranked = find(
-            engine,
-            graphs,
-            asked.query,
-            namespaces,
-            at=at,
-            limit=depth,
-            mode=asked.mode,
-            fusion=asked.fusion or "linear",
-            k=asked.k,
-            depth=asked.fetch_depth,
-        ).ranked
+            engine, graphs, asked.query, namespaces, at=at, limit=depth, mode=asked.mode,
+            fusion=asked.fusion or "linear", k=asked.k, depth=asked.fetch_depth,
+        ).ranked  # fmt: skip
         items = list(_chosen(ranked, asked, fetch, fits))
         if len(items) >= asked.limit or len(ranked.results) < depth:
             break
@@ -302,32 +294,16 @@ def _as_of(
     )
 
 
-def _raw(
-    runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], fits: Fits
-) -> SearchAnswer:
-    why = {"semantic": "a raw query searches words only"}
-    return _by_store(runtime, asked, namespaces, fits, why, raw=True)
-
-
-def _words(
-    runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], fits: Fits
-) -> SearchAnswer:
-    why = {"index": "still loading; searched by words in the store"}
-    return _by_store(runtime, asked, namespaces, fits, why, raw=False)
-
-
 def _by_store(
-    runtime: ServiceRuntime,
-    asked: SearchQuery,
-    namespaces: Sequence[str],
-    fits: Fits,
-    why: dict[str, str],
-    *,
-    raw: bool,
+    runtime: ServiceRuntime, asked: SearchQuery, namespaces: Sequence[str], fits: Fits
 ) -> SearchAnswer:
+    """By words, in the store: what a raw query asks for, and what is left while indexes load."""
+    why = {"index": "still loading; searched by words in the store"}
+    if asked.raw:
+        why = {"semantic": "a raw query searches words only"}
     items: list[SearchHit] = []
     for depth in _depths(asked):
-        hits = runtime.visible_store.records.search(namespaces, asked.query, depth, raw=raw)
+        hits = runtime.visible_store.records.search(namespaces, asked.query, depth, raw=asked.raw)
         items = [
             SearchHit(
                 record=shortened(hit.record, full=asked.full),

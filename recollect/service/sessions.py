@@ -25,6 +25,7 @@ from recollect.core.values import (
     Session,
     TextBody,
     Value,
+    copied,
 )
 from recollect.ingest.turns import FAILED, SUCCEEDED, UNANSWERED
 from recollect.service.pagination import Listing, cursor, merge_pages, session_key
@@ -107,13 +108,15 @@ def _with_title(runtime: ServiceRuntime, one: Session) -> SessionLine:
     summed = RecordFilter(kind="summary", session_id=one.session_id)
     summaries = runtime.visible_store.records.page(one.namespace, summed, limit=1).items
     title = summaries[0].title if summaries else _first_prompt(runtime, one)
-    return SessionLine(**msgspec.structs.asdict(one), title=title)
+    return copied(SessionLine, one, title=title)
 
 
 def _first_prompt(runtime: ServiceRuntime, one: Session) -> str:
     for stored in runtime.store.events.session(one.namespace, one.session_id, limit=FIRST):
         if stored.event.kind == "prompt" and isinstance(stored.event.body, TextBody):
-            said = runtime.tombstones.visible_text(one.namespace, stored.event.body.content)
+            said = runtime.tombstones.visible_text(
+                one.namespace, stored.event.body.content, (stored.event.event_id,)
+            )
             return one_line(said, LINE)
     return ""
 
@@ -169,7 +172,7 @@ def conversation(
     part = stored[after : after + limit]
     visible = functools.partial(runtime.tombstones.visible_text, known.namespace)
     lines = tuple(
-        msgspec.structs.replace(line, text=visible(line.text))
+        msgspec.structs.replace(line, text=visible(line.text, (one.event.event_id,)))
         for one in part
         for line in lines_of(one.event)
     )

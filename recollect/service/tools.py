@@ -30,6 +30,7 @@ from recollect.service import (
     sessions,
     write,
 )
+from recollect.service.clean_input import scrubbed_tree
 from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_search, refuse_kept_out
@@ -55,6 +56,8 @@ def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) ->
     for key, value in given.items():
         if isinstance(value, str) and tool.properties.get(key, {}).get("type") == "array":
             given[key] = [line for line in value.splitlines() if line.strip()]  # a list as lines
+    if tool.writes:
+        given = scrubbed_tree(runtime, given, tool.as_sent)
     text = RUN[name](runtime, given)
     return text if tool.fenced else render.disarm(text)
 

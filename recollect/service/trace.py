@@ -4,6 +4,7 @@ it.
 In: a session. Out: its turns in their order. Long texts are cut; the events hold them whole.
 """
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -22,6 +23,7 @@ from recollect.core.values import (
     StoredEvent,
     TurnWork,
     Value,
+    copied,
 )
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.sessions import ConversationLine, Position, lines_of, session
@@ -132,17 +134,14 @@ def _turn(
         for path in dict.fromkeys(one.path for one in actions if one.path and one.how == "read")
         if path not in edited
     ]
-    commands = [
-        TraceCommand(command=one.command, failed=one.failed, error=one.error)
-        for one in actions
-        if one.command
-    ]
-    visible = runtime.tombstones.visible_text
+    commands = [copied(TraceCommand, one) for one in actions if one.command]
+    events = [one.event.event_id for one in part]
+    visible = functools.partial(runtime.tombstones.visible_text, namespace, events=events)
     return TraceTurn(
         event_id=part[0].event.event_id,
         at=part[0].event.valid_time,
-        prompt=visible(namespace, said[:TEXT]),
-        answer=visible(namespace, answered[:TEXT]),
+        prompt=visible(said[:TEXT]),
+        answer=visible(answered[:TEXT]),
         cut=max(0, len(said) - TEXT) + max(0, len(answered) - TEXT),
         told=tuple(map(_told, told)),
         branch=work.branch if work is not None else "",
@@ -166,15 +165,10 @@ def _said(lines: list[ConversationLine], role: str) -> Iterator[str]:
 def _told(one: Receipt) -> TraceReceipt:
     detail = one.detail if isinstance(one.detail, dict) else {}
     candidates = detail.get("candidates") or ()
-    return TraceReceipt(
-        receipt_id=one.receipt_id,
-        trigger=one.trigger,
-        at=one.created_at,
-        text=str(detail.get("text") or ""),
-        memories=len(one.injected),
-        left_out=sum(not each.get("injected") for each in candidates if isinstance(each, dict)),
-        tokens=one.tokens,
-    )
+    left_out = sum(not each.get("injected") for each in candidates if isinstance(each, dict))
+    text = str(detail.get("text") or "")
+    more = {"at": one.created_at, "text": text, "memories": len(one.injected)}
+    return copied(TraceReceipt, one, left_out=left_out, **more)
 
 
 def _receipts(

@@ -73,11 +73,10 @@ def _update_tombstones(runtime: ServiceRuntime, undone: Operation, touched: list
     if first.kind not in ("delete", "edit"):
         return
     cause: Cause = "delete" if first.kind == "delete" else "edit"
+    by = first.op_id if cause == "edit" else ""
+    change = runtime.tombstones.lift if lifting else runtime.tombstones.restore
     for one in dict.fromkeys(touched):
-        if lifting:
-            runtime.tombstones.lift(first.namespace, one, cause, runtime.actor)
-        else:
-            runtime.tombstones.restore(first.namespace, one, cause, runtime.actor)
+        change(first.namespace, one, cause, runtime.actor, by)
 
 
 def _undo_verdict(runtime: ServiceRuntime, given: Operation, detail: dict[str, Any]) -> Undone:

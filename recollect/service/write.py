@@ -1,22 +1,22 @@
-"""Writing memories by hand: validate, scrub, deduplicate, store, log, update the index.
+"""Writing memories by hand: validate, deduplicate, store, log, update the index.
 
-In: what a person or an agent wants to add, change or forget. Out: the memory and the operation,
-which can be undone. The same content twice is one memory.
+In: what a person or an agent wants to add, change or forget, scrubbed at the door
+(`clean_input.py`). Out: the memory and the operation, which can be undone. The same content twice
+is one memory.
 """
 
-import functools
 import hashlib
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from recollect import privacy
 from recollect.core import ids, values
 from recollect.core.errors import BadInput, Conflict, NotFound
 from recollect.core.kinds import EDITABLE, TYPES, KnowledgeType, ObservationType
 from recollect.core.values import (
+    TITLE_CHARS,
     Author,
     Checkpoint,
     Citation,
@@ -34,6 +34,7 @@ from recollect.core.values import (
 from recollect.extract.tombstone_entry import tombstone_of, tombstone_of_edit
 from recollect.lifecycle.file_freshness import cite
 from recollect.reconcile.belief_changes import apply, ending
+from recollect.service.clean_input import without_own_text
 from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import (
@@ -53,7 +54,6 @@ Importance = Annotated[int, Meta(ge=1, le=10)]
 
 REASON = "Reason: "
 SUMMARY_CHARS = 4000
-TITLE_CHARS = 200
 FACT_CHARS = 500
 CHECKPOINT_FILES = 20
 RATED_WRONG = "rated wrong"
@@ -159,7 +159,7 @@ class Deleted(Value, frozen=True, kw_only=True):
 
 
 def add_observation(runtime: ServiceRuntime, given: NewObservation) -> Added:
-    new = scrubbed(runtime, given)
+    new = without_own_text(runtime, given)
     summary, detail = _summary_and_detail(new.content)
     return _add(
         runtime,
@@ -180,7 +180,7 @@ def add_observation(runtime: ServiceRuntime, given: NewObservation) -> Added:
 
 def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge, **life: Any) -> Added:
     """`life` are fields of a belief that no door takes: state, scope, evidence."""
-    new = scrubbed(runtime, given)
+    new = without_own_text(runtime, given)
     summary, detail = _summary_and_detail(new.content)
     facts = [
         *([f"Severity: {new.severity}"] if new.severity else []),
@@ -209,7 +209,7 @@ def add_knowledge(runtime: ServiceRuntime, given: NewKnowledge, **life: Any) -> 
 
 def add_summary(runtime: ServiceRuntime, given: NewSummary) -> Added:
     """With a session, the summary is also a checkpoint to resume from."""
-    new = scrubbed(runtime, given)
+    new = without_own_text(runtime, given)
     sections = (
         ("Investigated", new.investigated),
         ("Completed", new.completed),
@@ -242,8 +242,7 @@ def add_summary(runtime: ServiceRuntime, given: NewSummary) -> Added:
     )
 
 
-def add_note(runtime: ServiceRuntime, given: NewNote) -> Added:
-    new = scrubbed(runtime, given)
+def add_note(runtime: ServiceRuntime, new: NewNote) -> Added:
     title = title_of(new.text)
     if not title:
         raise BadInput("the text is empty", field="text")
@@ -251,7 +250,7 @@ def add_note(runtime: ServiceRuntime, given: NewNote) -> Added:
     summary, detail = _summary_and_detail(rest)
     return _add(
         runtime,
-        given,
+        new,
         kind="observation",
         title=title,
         summary=summary,
@@ -350,8 +349,7 @@ def edit(runtime: ServiceRuntime, record_id: RecordName, change: MemoryEdit) -> 
             f"{record_id} is at version {known.version}, not {change.version}",
             hint="Read it again and repeat the change.",
         )
-    clean = scrubbed(runtime, change)
-    wanted = {name: value for name in EDITABLE if (value := getattr(clean, name)) is not None}
+    wanted = {name: value for name in EDITABLE if (value := getattr(change, name)) is not None}
     if change.type is not None:
         wanted[_column_of_type(known, change.type)] = change.type
     if not wanted:
@@ -366,8 +364,9 @@ def edit(runtime: ServiceRuntime, record_id: RecordName, change: MemoryEdit) -> 
         raise BadInput("the memory is already like that")
     edited = msgspec.structs.replace(edited, content_hash=hash_of_memory(edited))
     sessions = runtime.tombstones.sessions_of(known)
-    stone = tombstone_of_edit(known, edited, sessions, runtime.clock.now())
-    operation = runtime.memories.edit(edited, runtime.actor, clean.reason, [stone] if stone else [])
+    earlier = runtime.tombstones.correction_of(known)
+    stone = tombstone_of_edit(known, edited, earlier, sessions, runtime.clock.now())
+    operation = runtime.memories.edit(edited, runtime.actor, change.reason, stone)
     runtime.tombstones.reload()
     runtime.recall().feedback.forget_known()
     runtime.embed_soon()
@@ -451,35 +450,6 @@ def judge(
 
 
 # --- parts ---------------------------------------------------------------------------------------
-
-V = TypeVar("V", bound=Value)
-
-
-def scrubbed(runtime: ServiceRuntime, given: V) -> V:
-    """Remove private spans, secrets and text that we injected ourselves from every text; the scope
-    is left as it is."""
-    tree = msgspec.to_builtins(given)
-    kept = {name: tree.pop(name) for name in ("project", "namespace", "project_path")
-            if name in tree}  # fmt: skip
-    session_id = tree.get("session_id")
-    if session_id and tree.get("author", "user") != "user":
-        tree = _without_own(tree, functools.partial(runtime.pipeline.own_text, session_id))
-    removed: dict[str, int] = {}
-    cleaned = privacy.scrub_tree(tree, removed)
-    runtime.counters.removed(removed)
-    if "title" in tree and isinstance(cleaned.get("title"), str):
-        cleaned["title"] = cleaned["title"][:TITLE_CHARS]
-    return values.convert(type(given), {**cleaned, **kept})
-
-
-def _without_own(tree: Any, own_text: Any) -> Any:
-    if isinstance(tree, str):
-        return own_text(tree)
-    if isinstance(tree, (list, tuple)):
-        return [_without_own(one, own_text) for one in tree]
-    if isinstance(tree, dict):
-        return {key: _without_own(value, own_text) for key, value in tree.items()}
-    return tree
 
 
 def _summary_and_detail(content: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 from recollect.core import ids
 from recollect.core.entity_keys import key
@@ -24,23 +25,12 @@ from recollect.work.renames import with_current_paths
 
 MOST_TURNS = 10_000  # the latest
 MOST = {
-    "file": 2000,
-    "symbol": 3000,
-    "command": 300,
-    "package": 200,
-    "service": 100,
-    "branch": 200,
+    "file": 2000, "symbol": 3000, "command": 300, "package": 200, "service": 100, "branch": 200,
     "person": 50,
-}
+}  # fmt: skip
 # Types of relationships, in the order in which they are told.
 RELATIONSHIPS = (
-    "tests",
-    "edited_with",
-    "fixed_by",
-    "run_by",
-    "added_by",
-    "defines",
-    "edited_on",
+    *("tests", "edited_with", "fixed_by", "run_by", "added_by", "defines", "edited_on"),
     "edited_by",
 )
 BOTH_WAYS = frozenset(("edited_with",))  # it does not matter which end is the source
@@ -52,6 +42,7 @@ REPAIR = 8  # files: of a repair that took more of them it is not known what rep
 REPAIR_TURNS = 2  # in which a command that failed must have passed
 COMMITS = 3  # of a branch
 
+T = TypeVar("T")
 Node = tuple[str, str]  # type, name
 Edge = tuple[Node, Node, str]  # source, target, type
 _PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".org")
@@ -72,6 +63,14 @@ class _Met:
         if self.last is not work:
             self.last = work
             self.turns += 1
+
+
+def _meet(table: dict[T, _Met], key: T, work: TurnWork) -> None:
+    met = table.get(key)
+    if met is None:
+        table[key] = _Met(work)
+    else:
+        met.again(work)
 
 
 @dataclass(slots=True)
@@ -143,7 +142,7 @@ class _Builder:
         branch: Node = ("branch", "" if work.branch in MAIN else work.branch)
         for one in (person, branch):
             if one[1]:
-                self._meet(one, work)
+                _meet(self._nodes, one, work)
                 self._sessions[one].add(work.session_id)
         if branch[1]:
             self._commits[work.branch].update(dict.fromkeys(work.commits))
@@ -164,7 +163,7 @@ class _Builder:
             self._how[path][action.how != "edit"] += 1
             if path not in touched:
                 touched.add(path)
-                self._meet(("file", path), work)
+                _meet(self._nodes, ("file", path), work)
         for path in edited:
             self._join(("file", path), person, "edited_by", work)
             self._join(("file", path), branch, "edited_on", work)
@@ -174,12 +173,7 @@ class _Builder:
         for name, path in work.defines:
             if path.endswith(_PROSE) or self._is_ignored(path):
                 continue  # an example in a text, or of a file that is not named
-            held = self._defined[name]
-            met = held.get(path)
-            if met is None:
-                held[path] = _Met(work)
-            else:
-                met.again(work)
+            _meet(self._defined[name], path, work)
 
     def _file(self, action: Action) -> str:
         """The file of an action. What a command names is one when a tool has touched it, too."""
@@ -196,7 +190,7 @@ class _Builder:
     def _ran(self, action: Action, work: TurnWork, person: Node, named: Iterable[str]) -> None:
         form = action.command
         command: Node = ("command", form)
-        self._meet(command, work)
+        _meet(self._nodes, command, work)
         runs = self._runs[form]
         runs.times += 1
         runs.failed += action.failed
@@ -210,7 +204,7 @@ class _Builder:
             ("service", command_targets.services(form)),
         ):
             for name in names:
-                self._meet((kind, name), work)
+                _meet(self._nodes, (kind, name), work)
                 how = "added_by" if kind == "package" else "run_by"
                 self._join((kind, name), command, how, work)
 
@@ -253,22 +247,10 @@ class _Builder:
                 for path, met in files.items():
                     self._edges[("file", path), ("symbol", name), "defines"] = met
 
-    def _meet(self, node: Node, work: TurnWork) -> None:
-        met = self._nodes.get(node)
-        if met is None:
-            self._nodes[node] = _Met(work)
-        else:
-            met.again(work)
-
     def _join(self, source: Node, target: Node, kind: str, work: TurnWork) -> None:
         if not source[1] or not target[1]:
             return
-        edge = source, target, kind
-        met = self._edges.get(edge)
-        if met is None:
-            self._edges[edge] = _Met(work)
-        else:
-            met.again(work)
+        _meet(self._edges, (source, target, kind), work)
 
     # --- choosing ---
 

@@ -98,30 +98,24 @@ def _short(path: str, same_name: Collection[str]) -> str:
     return path
 
 
-_CONVENTIONS = tuple(
-    (re.compile(pattern), form)
-    for pattern, form in (
-        (
-            r"^(?P<name>.+)_test\.(?P<ext>go|py|rb|rs|exs|dart|cc|cpp|c|lua|nim|zig|jl)$",
-            "{name}.{ext}",
-        ),
-        (r"^test_(?P<name>.+)\.(?P<ext>py|rb|c|cc|cpp|lua|jl|R|sh)$", "{name}.{ext}"),
-        (r"^(?P<name>.+)\.(?:test|spec|cy|e2e)\.(?P<ext>[cm]?[jt]sx?|vue|svelte)$", "{name}.{ext}"),
-        (r"^(?P<name>.+)_spec\.(?P<ext>rb|lua|cr)$", "{name}.{ext}"),
-        (
-            r"^(?P<name>.+?)(?:Tests?|TestCase|Spec|IT)\.(?P<ext>java|kt|cs|php|scala|swift|groovy|fs|vb)$",
-            "{name}.{ext}",
-        ),
-        (r"^(?P<name>.+)[-.]test\.(?P<ext>el|clj|cljs|R|r)$", "{name}.{ext}"),
+# How the files of tests are called; the name of what they test is what is left.
+_TESTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"^(?P<name>.+)_test\.(?P<ext>go|py|rb|rs|exs|dart|cc|cpp|c|lua|nim|zig|jl)$",
+        r"^test_(?P<name>.+)\.(?P<ext>py|rb|c|cc|cpp|lua|jl|R|sh)$",
+        r"^(?P<name>.+)\.(?:test|spec|cy|e2e)\.(?P<ext>[cm]?[jt]sx?|vue|svelte)$",
+        r"^(?P<name>.+)_spec\.(?P<ext>rb|lua|cr)$",
+        r"^(?P<name>.+?)(?:Tests?|TestCase|Spec|IT)\."
+        r"(?P<ext>java|kt|cs|php|scala|swift|groovy|fs|vb)$",
+        r"^(?P<name>.+)[-.]test\.(?P<ext>el|clj|cljs|R|r)$",
     )
 )
-_SAME = {"exs": "ex", "cc": "cc", "tsx": "tsx"}
 
 
 def subject_of(name: str) -> str:
     """The name of the file that a test of this name tests; "" when it is no test."""
-    for pattern, form in _CONVENTIONS:
-        found = pattern.match(name)
-        if found is not None:
-            return form.format(name=found["name"], ext=_SAME.get(found["ext"], found["ext"]))
-    return ""
+    found = next((found for form in _TESTS if (found := form.match(name))), None)
+    if found is None:
+        return ""
+    return f"{found['name']}.{'ex' if found['ext'] == 'exs' else found['ext']}"

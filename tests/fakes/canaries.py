@@ -28,6 +28,12 @@ class Canaries:
         closed = self._random.choice(["</private>", "</ Private>", ""])
         return f"{opened}{bird}{closed}"
 
+    def open(self) -> str:
+        """A private span without an end, for texts that can hold no slash."""
+        bird = "canary" + "".join(self._random.choices(ALPHABET, k=18))
+        self.planted.append(bird)
+        return f"<private>{bird}"
+
     def secret(self) -> str:
         bird = "gh" + "p_" + "".join(self._random.choices(ALPHABET, k=36))
         self.planted.append(bird)

@@ -66,7 +66,7 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "C09": [(breaker.FAILURES, 3)],
     "C10": [(condense.OVERSIZED, 1 << 20)],
     "C11": [(condense.ATTEMPTS, 2), (condense.TIMEOUT_S, 120.0), (breaker.FAILURES, 3)],
-    "D05": [(write.TITLE_CHARS, 200), (write.SUMMARY_CHARS, 4000), (write.FACT_CHARS, 500)],
+    "D05": [(values.TITLE_CHARS, 200), (write.SUMMARY_CHARS, 4000), (write.FACT_CHARS, 500)],
     "D07": [(model.ATTEMPTS, 3)],
     "D19": [(procedures.FEWEST_RUNS, 3), (procedures.FEWEST_STEPS, 3)],
     "D08": [(model.TIMEOUT_S, 60.0), (judge.TIMEOUT_S, 30.0)],

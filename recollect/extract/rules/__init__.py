@@ -6,6 +6,6 @@ result of a turn, `statements.py` what somebody stated. The patterns are data in
 """
 
 from recollect.extract.rules.extractor import RulesExtractor
-from recollect.extract.rules.store_reads import RuleReads, StoreReads
+from recollect.extract.rules.store_reads import StoreReads
 
-__all__ = ["RuleReads", "RulesExtractor", "StoreReads"]
+__all__ = ["RulesExtractor", "StoreReads"]

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -24,7 +25,7 @@ from recollect.extract.rules.outcome import TurnOutcome
 from recollect.extract.rules.procedures import CommandRun, procedures, runs_of
 from recollect.extract.rules.session_notes import turn_results
 from recollect.extract.rules.statements import BeliefStatement
-from recollect.extract.rules.store_reads import RuleReads
+from recollect.extract.rules.store_reads import StoreReads
 from recollect.extract.rules.summary import Summary, TurnResult, summary
 from recollect.extract.rules.turns import Turn, turns_of
 from recollect.store.interface import Batch
@@ -41,7 +42,7 @@ REMEMBERED = 500  # sessions whose runs are held in memory, of all projects
 
 
 class RulesExtractor:
-    def __init__(self, reads: RuleReads, clock: Clock) -> None:
+    def __init__(self, reads: StoreReads, clock: Clock) -> None:
         self._reads = reads
         self._clock = clock
         self._lock = threading.Lock()  # projects are read side by side
@@ -53,7 +54,10 @@ class RulesExtractor:
         refused = partial(self._reads.refused, batch.namespace)
         found = _BatchResult(batch.namespace, self._clock.now())
         stops: list[tuple[StoredEvent, Summary]] = []
-        for session_id, new in _by_session(batch.events).items():
+        sessions: dict[str, list[StoredEvent]] = {}
+        for stored in batch.events:
+            sessions.setdefault(stored.event.session_id, []).append(stored)
+        for session_id, new in sessions.items():
             turns, first = self._session(batch.namespace, session_id, new)
             told = turn_results(turns, self._reads.meanings)
             for one in told:
@@ -108,7 +112,7 @@ class RulesExtractor:
         return turns, turns_of(head)[0].first
 
     def _procedures(self, batch: Batch, fresh: frozenset[str]) -> list[Claim]:
-        if not any(_is_command(stored) for stored in batch.events):
+        if not any(_data(stored).get("class") == "command" for stored in batch.events):
             return []
         calls = self._reads.calls(batch.namespace, LOOK_BACK)
         newest = {one.event.session_id: one.seq for one in reversed(calls)}
@@ -133,10 +137,7 @@ class RulesExtractor:
         return known[1]
 
     def _checkpoint(
-        self,
-        stop: StoredEvent,
-        whole: Summary,
-        kept: Iterable[Candidate],
+        self, stop: StoredEvent, whole: Summary, kept: Iterable[Candidate]
     ) -> Checkpoint:
         event = stop.event
         new = [
@@ -333,13 +334,6 @@ def _without_refused(told: TurnResult, refused: Callable[[str], bool]) -> TurnRe
     )
 
 
-def _by_session(events: Sequence[StoredEvent]) -> dict[str, list[StoredEvent]]:
-    sessions: dict[str, list[StoredEvent]] = {}
-    for stored in events:
-        sessions.setdefault(stored.event.session_id, []).append(stored)
-    return sessions
-
-
 def _evidence(turn: Turn) -> tuple[str, ...]:
     """The events that support an outcome: messages, writes and commands."""
     spoken = [event_id for event_id, _ in (*turn.prompts, *turn.answers)]
@@ -349,20 +343,13 @@ def _evidence(turn: Turn) -> tuple[str, ...]:
 
 
 def _is_stop(stored: StoredEvent) -> bool:
-    event = stored.event
-    if event.kind == "session_summary":
-        return True
-    data = getattr(event.body, "data", None)
-    return (
-        event.kind == "note"
-        and isinstance(data, dict)
-        and data.get("signal") in ("session-end", "compaction")
-    )
+    stops = _data(stored).get("signal") in ("session-end", "compaction")
+    return stored.event.kind == "session_summary" or (stored.event.kind == "note" and stops)
 
 
-def _is_command(stored: StoredEvent) -> bool:
+def _data(stored: StoredEvent) -> dict[str, Any]:
     data = getattr(stored.event.body, "data", None)
-    return isinstance(data, dict) and data.get("class") == "command"
+    return data if isinstance(data, dict) else {}
 
 
 def _outcome_id(turn: Turn) -> str:

@@ -9,7 +9,7 @@ The summary's id follows from the session: it replaces itself as the session gro
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, normalised
@@ -49,7 +49,7 @@ _OFFER_OF = re.compile(
 _COMMIT = re.compile(r"\bcommit\b[^?.]{0,60}\?\s*$", re.IGNORECASE)
 _IS_NOW = re.compile(r"^\w++(?:\([\w ]++\))?+: |\b(?:now|no longer)\b", re.I)
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
-_BUILDS = re.compile(r"\b(?:build|compile)\b")
+_CHECKS = (patterns.CHECKING, patterns.TIDYING, re.compile(r"\b(?:build|compile)\b"))
 _TOOK = re.compile(r" ?\(\d+(?:\.\d+)?m?s\)")
 
 
@@ -98,7 +98,7 @@ class Summary:
     next_steps: tuple[str, ...]
     questions: tuple[str, ...]
     files: tuple[str, ...]
-    event_ids: tuple[str, ...] = field(default=())
+    event_ids: tuple[str, ...] = ()
     all_done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()  # what the last answers say is open
     edited: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class Summary:
         parts = (
             ("Done", _once([self.title, *self.all_done])[1:]),
             ("Next", self.next_steps),
-            ("Open", (*self.open_ends,)),
+            ("Open", self.open_ends),
         )
         lines = [f"{name}: {ended(item)}" for name, items in parts for item in items]
         while sum(map(len, lines)) > MOST_DETAIL:
@@ -164,12 +164,18 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
     if not told:
         return None
     subjects = [one for result in reversed(told) for one in reversed(_commits(result))]
-    headings = [one for result in reversed(told) if (one := _plan_heading(result))]
+    headings = [
+        one
+        for result in reversed(told)
+        if (one := _shortened(plan_heading(result.turn))) and not result.refused(one)
+    ]
     notes, found = _notes(told, _done_in), _notes(told, _found_in)
     long = [title for one in reversed(told) if _stands_alone(title := _title(one))]
-    named = _first(subjects, headings, notes, found, long, _orders(told), _edited(told))
+    names = (*subjects, *headings, *notes, *found, *long, *_orders(told), *_edited(told))
+    named = next(iter(names), "")
     steps = tuple(_items(_still_to_do(told)))
-    if not named and not steps and not _names_question(told[-1].turn.answered):
+    asks = any(map(patterns.OPEN_QUESTION.match, sentences(told[-1].turn.answered)))
+    if not named and not steps and not asks:
         return None
     done = _once([named, *subjects, *notes])[1:]
     files = dict.fromkeys(path for one in told for path in one.turn.written())
@@ -230,11 +236,6 @@ def _task(told: Sequence[TurnResult]) -> str:
     return ""
 
 
-def _names_question(answer: str) -> bool:
-    """Whether an answer says of a question that it is open."""
-    return any(patterns.OPEN_QUESTION.match(sentence) for sentence in sentences(answer))
-
-
 def _title(one: TurnResult) -> str:
     return one.outcome.title if one.outcome else ""
 
@@ -258,11 +259,6 @@ def _commits(one: TurnResult) -> list[str]:
     subjects = map(commit_subject, one.turn.commands())
     told = [text for text in subjects if not patterns.CHORE.match(text) and not one.refused(text)]
     return [short for text in told if (short := _shortened(text))]
-
-
-def _plan_heading(one: TurnResult) -> str:
-    heading = _shortened(plan_heading(one.turn))
-    return "" if one.refused(heading) else heading
 
 
 def _notes(
@@ -351,7 +347,9 @@ def _last_check(told: Sequence[TurnResult]) -> CheckRun | None:
         if call.tool_class != "command" or call.refused:
             continue
         forms = [step.form for step in commands.steps(call.command)]
-        form = next((one for one in reversed(forms) if _is_check(one)), "")
+        form = next(
+            (one for one in reversed(forms) if any(kind.search(one) for kind in _CHECKS)), ""
+        )
         if not form:
             continue
         error = first_error(call.raw_output)
@@ -366,10 +364,6 @@ def _last_check(told: Sequence[TurnResult]) -> CheckRun | None:
         # What is piped or followed by `|| true` always passes; a run of one test says little.
         return None if edited or error or len(form) > _COMMAND_CHARS else CheckRun(form, "")
     return None
-
-
-def _is_check(form: str) -> bool:
-    return any(one.search(form) for one in (patterns.CHECKING, patterns.TIDYING, _BUILDS))
 
 
 def _command(form: str) -> str:
@@ -457,7 +451,3 @@ def _once(texts: Iterable[str]) -> list[str]:
         if text and not _covered(text, kept):
             kept.append(text)
     return kept
-
-
-def _first(*lists: Sequence[str]) -> str:
-    return next((texts[0] for texts in lists if texts), "")

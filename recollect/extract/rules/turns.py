@@ -134,7 +134,9 @@ def turns_of(events: Iterable[StoredEvent]) -> list[Turn]:
     for stored in events:
         event = stored.event
         if event.kind == "note":
-            if turn is not None and _stops(event):
+            data = getattr(event.body, "data", None)
+            stops = isinstance(data, dict) and data.get("signal") in _SIGNALS_OF_STOP
+            if turn is not None and stops:
                 turn.stopped = True
                 turn.event_ids.append(event.event_id)
             continue
@@ -176,19 +178,9 @@ def _say(said: list[tuple[str, str]], event: Event, text: str) -> None:
 
 
 def _begins(event: Event) -> bool:
-    if event.kind != "prompt":
-        return False
-    match event.body:
-        case TextBody(content=content):
-            return not patterns.GOES_ON.match(content.strip()[:80])
-    return True
-
-
-def _stops(event: Event) -> bool:
-    match event.body:
-        case JsonBody(data=dict(data)):
-            return data.get("signal") in _SIGNALS_OF_STOP
-    return False
+    if not isinstance(event.body, TextBody):
+        return event.kind == "prompt"
+    return event.kind == "prompt" and not patterns.GOES_ON.match(event.body.content.strip()[:80])
 
 
 def _call(event: Event, data: dict[str, Any]) -> ToolCall:

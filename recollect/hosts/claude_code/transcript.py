@@ -40,8 +40,7 @@ def describe(path: str) -> Transcript | None:
     return None
 
 
-def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = TurnJoiner(transcript.session_id, transcript.began)
+def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
     for number, line in files.objects(transcript.path):
         if line.get("isSidechain") is True or line.get("isMeta") is True:
             continue
@@ -52,7 +51,6 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
                 yield from _user(talk, key, line)
             case "assistant" if line.get("isApiErrorMessage") is not True:
                 _assistant(talk, line)
-    yield from talk.end()
 
 
 def _user(talk: TurnJoiner, key: str, line: Data) -> Iterator[TranscriptEvent]:

@@ -36,7 +36,8 @@ def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
     for path in sorted(found for pattern in tasks for found in glob.glob(pattern)):
         first = next(iter(_messages(path)), {})
         cwd = _CWD.search(text_parts(first.get("content")))
-        began = first.get("ts") or _number(os.path.basename(os.path.dirname(path)))
+        task = os.path.basename(os.path.dirname(path))
+        began = first.get("ts") or (int(task) if task.isdecimal() else None)
         yield _transcript(path, cwd[1] if cwd else "", began, files.changed(path))
 
 
@@ -54,13 +55,11 @@ def _transcript(path: str, cwd: str, began: Any, ended: Any) -> Transcript:
     )
 
 
-def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = TurnJoiner(transcript.session_id, transcript.began)
+def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
     for number, message in enumerate(_messages(transcript.path)):
         key = f"{transcript.session_id} {word(message, 'id') or number}"
         at = moment(message.get("ts"))
         yield from message_blocks.told(talk, key, at, message, _typed)
-    yield from talk.end()
 
 
 def _typed(text: str) -> str:
@@ -73,10 +72,6 @@ def _messages(path: str) -> list[Data]:
     found = files.anything(path)
     listed = found.get("messages") if isinstance(found, dict) else found
     return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-
-
-def _number(name: str) -> int | None:
-    return int(name) if name.isdecimal() else None
 
 
 READER = Reader(find)

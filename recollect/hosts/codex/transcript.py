@@ -44,8 +44,7 @@ def describe(path: str) -> Transcript | None:
     return None
 
 
-def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = TurnJoiner(transcript.session_id, transcript.began)
+def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
     session = transcript.session_id
     told_as_events = files.occurrences(transcript.path, (f'"{_SPEAKS}"'.encode(),)) > 0
     for number, line in files.objects(transcript.path):
@@ -67,7 +66,6 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
                 output, failed = _outcome(payload.get("output"))
                 # Some models number their calls anew in each session.
                 yield from talk.result(session, word(payload, "call_id"), at, output, failed)
-    yield from talk.end()
 
 
 def _by_the_user(payload: Data) -> bool:

@@ -25,6 +25,7 @@ from recollect.hosts.json_edit import JsonDocument
 from recollect.hosts.switches import OffSwitch
 
 ASK_SECONDS = 20.0
+_WORD = re.compile(r"(?<!^)(?=[A-Z])")  # where a word of an event's name begins
 TRUST_HINT = "recollect install codex --trust"
 
 
@@ -53,7 +54,7 @@ def hook_keys(context: Context) -> list[str]:
         return []  # planning the file itself will say what is wrong with it
     files = dict.fromkeys((path, os.path.realpath(path)))
     return [
-        f"{file}:{_snake(event)}:{group}:{position}"
+        f"{file}:{_WORD.sub('_', event).lower()}:{group}:{position}"
         for file in files
         for event, group, position in found
     ]
@@ -233,7 +234,3 @@ def _message(line: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return message if isinstance(message, dict) else {}
-
-
-def _snake(event: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()

@@ -14,7 +14,9 @@ NAMES = ("settings.json", "settings.local.json")
 
 class ContinueCliInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
-        base, name = self._base(context), NAMES[int(context.in_project)]
+        name, base = NAMES[int(context.in_project)], context.folder(".continue")
+        if not context.in_project:
+            base = context.at("CONTINUE_GLOBAL_DIR", ".continue")
         hooks = grouped_hooks(self.facts, context)
         rule = os.path.join(base, "rules", "recollect.md")
         return [
@@ -35,11 +37,6 @@ class ContinueCliInstaller(Installer):
             f"Add the MCP server to mcpServers in config.yaml: {{name: recollect, {command}}}.",
             "cn 1.5.47 does not run hooks yet: bring its sessions in with `recollect import`.",
         ]
-
-    def _base(self, context: Context) -> str:
-        if context.in_project:
-            return context.folder(".continue")
-        return context.at("CONTINUE_GLOBAL_DIR", ".continue")
 
 
 INSTALLER = ContinueCliInstaller(FACTS)

@@ -42,8 +42,7 @@ def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
         )
 
 
-def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = TurnJoiner(transcript.session_id, transcript.began)
+def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
     for number, item in enumerate(_dicts(files.document(transcript.path).get("history"))):
         message = section(item, "message")
         text = text_parts(message.get("content"))
@@ -53,7 +52,6 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
             talk.text(None, text)
             for state in _dicts(item.get("toolCallStates")):
                 yield from _tool(talk, transcript.session_id, state)
-    yield from talk.end()
 
 
 def _tool(talk: TurnJoiner, session: str, state: Data) -> Iterator[TranscriptEvent]:

@@ -34,8 +34,7 @@ def describe(path: str) -> Transcript | None:
     return None
 
 
-def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = TurnJoiner(transcript.session_id, transcript.began)
+def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
     for number, line in files.objects(transcript.path):
         at = moment(line.get("timestamp"))
         data = section(line, "data")
@@ -53,7 +52,6 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
                 result = {"textResultForLlm": word(section(data, "result"), "content")}
                 call = word(data, "toolCallId")
                 yield from talk.result(transcript.session_id, call, at, result, _failed(data))
-    yield from talk.end()
 
 
 def _failed(data: Data) -> bool:

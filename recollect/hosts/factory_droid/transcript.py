@@ -27,14 +27,12 @@ def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
             yield of_lines(FACTS.name, session, path, word(about, "cwd"), first, _MESSAGES, read)
 
 
-def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = TurnJoiner(transcript.session_id, transcript.began)
+def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
     for number, line in files.objects(transcript.path):
         if line.get("type") == "message":
             key = f"{transcript.session_id} {word(line, 'id') or number}"
             at = moment(line.get("timestamp"))
             yield from message_blocks.told(talk, key, at, section(line, "message"))
-    yield from talk.end()
 
 
 READER = Reader(find)

@@ -24,8 +24,8 @@ def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
     names = {name: path for path, name in known.items()} if isinstance(known, dict) else {}
     for path in sorted(glob.glob(os.path.join(glob.escape(root), "tmp", "*", "chats", "*.json*"))):
         folder = os.path.dirname(os.path.dirname(path))
-        cwd = _root(folder) or names.get(os.path.basename(folder), "")
-        found = describe(path, str(cwd))
+        own = safe_files.path_or_nothing(os.path.join(folder, ".project_root"))
+        found = describe(path, str(own or names.get(os.path.basename(folder), "")))
         if found is not None:
             yield found
 
@@ -49,8 +49,7 @@ def describe(path: str, cwd: str) -> Transcript | None:
     )
 
 
-def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = TurnJoiner(transcript.session_id, transcript.began)
+def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
     for key, message in _messages(transcript.path).items():
         at = moment(message.get("timestamp"))
         content = message.get("content")
@@ -61,7 +60,6 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
             for call in message.get("toolCalls") or ():
                 if isinstance(call, dict):
                     yield from _tool(talk, key, at, call)
-    yield from talk.end()
 
 
 def _messages(path: str) -> dict[str, Data]:
@@ -106,10 +104,6 @@ def _outputs(results: list[Any]) -> Iterator[str]:
         response = answer.get("response") if isinstance(answer, dict) else None
         if isinstance(response, dict):
             yield word(response, "output", "error")
-
-
-def _root(folder: str) -> str:
-    return safe_files.path_or_nothing(os.path.join(folder, ".project_root"))
 
 
 READER = Reader(find)

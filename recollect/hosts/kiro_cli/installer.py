@@ -23,26 +23,21 @@ INNER = {
 
 
 class KiroCliInstaller(Installer):
-    """An agent of our own with all tools, and with consent our hooks in the user's agents."""
+    """An agent of our own with all tools: hooks stand in an agent's file."""
 
     def pieces(self, context: Context) -> list[Piece]:
-        base, hooks = context.folder(".kiro"), self._hooks(context)
+        base = context.folder(".kiro")
         own = (
             Default(("name",), AGENT),
             Default(("description",), "The default agent, with Recollect's memory."),
             Default(("tools",), ["*"]),  # an agent without `tools` has none
             Default(("includeMcpJson",), True),
             allowed(("allowedTools",), context, f"@{SERVER}/{{}}", f"@{SERVER}"),
-            hooks,
+            self._hooks(context),
         )
         agents = os.path.join(base, "agents")
         path = os.path.join(agents, f"{AGENT}.json")
         found: list[Piece] = [JsonFile(path, "an agent that captures and recalls", own)]
-        for name in self._others(agents):
-            agent = JsonFile(os.path.join(agents, name), "hooks in your own agent", (hooks,))
-            now = read(agent.path)
-            if context.merge_agents or (now is not None and agent.holds(now)):
-                found.append(agent)
         found += [hook_file(context), servers(context)]
         if not context.in_project:  # they run outside of every project
             found += [_inner(agents, name, what) for name, what in INNER.items()]
@@ -63,7 +58,7 @@ class KiroCliInstaller(Installer):
         if default not in ("", AGENT):
             notes.append(
                 f"Your default agent is {default!r} and stays so: start with "
-                f"`kiro-cli --agent {AGENT}`, or let install add the hooks to your agents."
+                f"`kiro-cli --agent {AGENT}`, or copy the hooks of {AGENT}.json into your agent."
             )
         elif not context.set_default:
             notes.append(
@@ -82,14 +77,6 @@ class KiroCliInstaller(Installer):
                 for hook in self.facts.hooks
             }
         )
-
-    def _others(self, agents: str) -> list[str]:
-        try:
-            names = sorted(os.listdir(agents))
-        except OSError:
-            return []
-        ours = {f"{name}.json" for name in (AGENT, *INNER)}
-        return [name for name in names if name.endswith(".json") and name not in ours]
 
     def _default(self, context: Context) -> str:
         path = os.path.join(context.folder(".kiro"), "settings", "cli.json")

@@ -26,8 +26,7 @@ def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
             yield of_lines(FACTS.name, session, path, cwd, head, _MESSAGES, read)
 
 
-def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = TurnJoiner(transcript.session_id, transcript.began)
+def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
     for number, line in files.objects(transcript.path):
         at = moment(line.get("timestamp"))
         key = f"{transcript.session_id} {word(line, 'id') or number}"
@@ -35,7 +34,6 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
             yield from message_blocks.told(talk, key, at, section(line, "message"))
         elif line.get("type") == "compaction":
             yield from talk.compacted(key, at, line.get("summary"))
-    yield from talk.end()
 
 
 READER = Reader(find)

@@ -35,8 +35,7 @@ def describe(path: str) -> Transcript | None:
     return None
 
 
-def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
-    talk = TurnJoiner(transcript.session_id, transcript.began)
+def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
     for number, line in files.objects(transcript.path):
         at = moment(line.get("timestamp"))
         key = word(line, "uuid") or f"{transcript.session_id} line {number}"
@@ -52,7 +51,6 @@ def read(transcript: Transcript) -> Iterator[TranscriptEvent]:
                         talk.calls(word(call, "id"), word(call, "name"), call.get("args"))
             case "tool_result":
                 yield from _results(talk, transcript.session_id, at, line, parts)
-    yield from talk.end()
 
 
 def _results(

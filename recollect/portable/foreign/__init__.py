@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recollect.core.foreign_database import Database, opened
+from recollect.core.foreign_database import opened
 from recollect.portable.foreign import kiro_learn, observation_stores
 from recollect.portable.foreign.cells import ForeignItem
 
@@ -55,15 +55,10 @@ def recognise(path: str) -> ForeignStore | None:
     with opened(path) as database:
         if database is None:
             return None
-        program = _program(database)
+        theirs = kiro_learn.recognises(database)
+        program = kiro_learn.PROGRAM if theirs else observation_stores.program(database)
         if not program:
             return None
-        tables = kiro_learn.TABLES if program == kiro_learn.PROGRAM else observation_stores.TABLES
+        tables = kiro_learn.TABLES if theirs else observation_stores.TABLES
         rows = sum(database.count(table) for table in tables)
     return ForeignStore(program, path, rows, os.stat(path).st_size)
-
-
-def _program(database: Database) -> str:
-    if kiro_learn.recognises(database):
-        return kiro_learn.PROGRAM
-    return observation_stores.program(database)

@@ -15,7 +15,7 @@ from recollect.core.values import Event
 from recollect.hosts.reading import moment, pick
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ForeignItem:
     """One row: a memory, a prompt, or a complete event."""
 

@@ -112,15 +112,7 @@ ENTERS = words(
 )
 LATIN_NAMES = (*PIN_NAMES[-5:], "giriş")
 ENTER_NAMES = (
-    "giriş",
-    "войди",
-    "зайди",
-    "войти",
-    "سجل الدخول",
-    "登录",
-    "登入",
-    "ログイン",
-    "로그인",
+    *("giriş", "войди", "зайди", "войти", "سجل الدخول", "登录", "登入", "ログイン", "로그인"),
 )
 NAMES = (*PIN_NAMES, *LOGIN_NAMES, *ENTER_NAMES)
 

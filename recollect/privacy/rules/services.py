@@ -1,6 +1,6 @@
 """Shapes of secrets of clouds, models, chat, mail and payment services.
 
-In: nothing. Out: `SERVICES`. What can go wrong: see `model.py`.
+In: nothing. Out: `SERVICES`. What can go wrong: see `definition.py`.
 """
 
 from recollect.privacy.rules.definition import Rule

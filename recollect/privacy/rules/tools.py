@@ -1,6 +1,6 @@
 """Shapes of secrets of developer tools, hosts, databases and of general formats.
 
-In: nothing. Out: `TOOLS`. What can go wrong: see `model.py`.
+In: nothing. Out: `TOOLS`. What can go wrong: see `definition.py`.
 """
 
 from recollect.privacy.rules.definition import Rule

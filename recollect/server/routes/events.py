@@ -77,7 +77,8 @@ def put_event(runtime: ServerRuntime, new: NewEvent, retrieve: bool = False) -> 
     outcome = pipeline.event(event, frames.digest(values.encode(new)).hex())
     retrieval = None
     if retrieve and event.kind == "prompt" and outcome.status != "kept out":
-        retrieval = _retrieve(runtime, event)
+        kept = runtime.store.events.get(event.namespace, event.event_id)
+        retrieval = _retrieve(runtime, kept.event) if kept is not None else None
     return EventAnswer(
         event_id=event.event_id, stored=outcome.status == "stored", retrieval=retrieval
     )
@@ -122,6 +123,8 @@ ENDPOINTS = (
         "POST", "/v1/events",
         "Store one event; with retrieve=true the answer to a prompt holds the memories to inject.",
         put_event,
+        # The pipeline scrubs it, and knows a repeat by what was sent.
+        as_sent=tuple(name for name in NewEvent.__struct_fields__ if name != "namespace"),
     ),
     Endpoint("GET", "/v1/events", "Events, newest first.", list_events),
 )  # fmt: skip

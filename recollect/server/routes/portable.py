@@ -21,6 +21,7 @@ from recollect.portable.importing import ImportOffer, ImportRequest, estimate
 from recollect.portable.transcript_import import Period
 from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
+from recollect.service import saved_searches
 from recollect.service.record_ids import resolve_each
 from recollect.service.scope import (
     Scope,
@@ -35,6 +36,10 @@ from recollect.store.interface import BackupInfo, Chosen
 Text = Annotated[str, Meta(min_length=1, max_length=2048)]
 ALL_ROWS = ("event", "memory", "entity", "relationship", "fact", "procedure", "preference",
             "checkpoint", "receipt", "operation", "version", "session")  # fmt: skip
+# Files to read, and a key to read them with; what is read is scrubbed like everything else.
+ON_THIS_MACHINE = ("sources", "home", "directory", "env", "keys")
+# What is to be forgotten may be a secret that was stored before a rule for it existed.
+COMPARED = ("session_id", "entity", "text", "path")
 
 
 # --- import --------------------------------------------------------------------------------------
@@ -249,8 +254,13 @@ def forget(runtime: ServerRuntime, body: SelectionBody) -> SelectionOutcome:
 
 
 def scrub(runtime: ServerRuntime, body: ScrubBody) -> SelectionOutcome:
-    outcome = runtime.erasure.scrub(runtime.actor, apply=not body.dry_run, backups=body.backups)
-    return _outcome(runtime, outcome, done=not body.dry_run)
+    apply = not body.dry_run
+    outcome = runtime.erasure.scrub(runtime.actor, apply=apply, backups=body.backups)
+    dirty, found = saved_searches.scrub(runtime, apply=apply)
+    if dirty:
+        where = projects.namespace(runtime.actor)
+        outcome = outcome.also(Chosen(where, {"saved search": dirty}), found)
+    return _outcome(runtime, outcome, done=apply)
 
 
 def move(runtime: ServerRuntime, body: SelectionBody) -> SelectionOutcome:
@@ -328,19 +338,24 @@ def _selected(one: Chosen, names: dict[str, str]) -> SelectedInProject:
 
 ENDPOINTS = (
     Endpoint("GET", "/api/import", "The progress of the import.", state),
-    Endpoint("POST", "/api/import", "Import history.", begin),
-    Endpoint("POST", "/api/import/offers", "What can be imported.", offers),
+    Endpoint("POST", "/api/import", "Import history.", begin, as_sent=ON_THIS_MACHINE),
+    Endpoint(
+        "POST", "/api/import/offers", "What can be imported.", offers, as_sent=ON_THIS_MACHINE
+    ),
     Endpoint(
         "GET", "/api/export", "Export everything, or a selection.", export, returns=ExportStream
     ),
     Endpoint("GET", "/api/backups", "Backups, newest first.", list_backups),
     Endpoint("POST", "/api/backups", "Make a backup now.", make_backup),
-    Endpoint("POST", "/api/forget", "Erase a selection, or with dry_run only count it.", forget),
+    Endpoint(
+        "POST", "/api/forget", "Erase a selection, or with dry_run only count it.", forget,
+        as_sent=COMPARED,
+    ),
     Endpoint(
         "POST", "/api/scrub", "Remove secrets from what is stored, or with dry_run only find them.",
         scrub,
     ),
-    Endpoint("POST", "/api/move", "Move memories to another project.", move),
+    Endpoint("POST", "/api/move", "Move memories to another project.", move, as_sent=COMPARED),
     Endpoint(
         "POST", "/api/separate", "Make a folder a project of its own, with its memories.", separate
     ),

@@ -59,6 +59,7 @@ ENDPOINTS = (
     ),
     Endpoint("GET", "/api/settings", "Every setting with its value.", settings),
     Endpoint(
-        "PUT", "/api/settings/{name}", "Change a setting, from the next start on.", change_setting
+        "PUT", "/api/settings/{name}", "Change a setting, from the next start on.", change_setting,
+        as_sent=("value",),  # the user's own configuration: an address may hold a key
     ),
 )  # fmt: skip

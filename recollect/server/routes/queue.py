@@ -8,7 +8,7 @@ from msgspec import Meta, convert
 from recollect.core.values import ExtractionRun, Namespace, Value
 from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
-from recollect.service.scope import project_names
+from recollect.service.scope import project_id, project_names
 
 _REASONS = 20
 
@@ -67,7 +67,7 @@ def show(runtime: ServerRuntime) -> QueueState:
         items.append(
             ProjectQueue(
                 namespace=namespace,
-                project=_project(namespace, names),
+                project=names.get(project_id(namespace), project_id(namespace)) or "(everywhere)",
                 events=waits.count if waits else 0,
                 bytes=waits.bytes if waits else 0,
                 quarantined=waits.quarantined if waits else 0,
@@ -98,11 +98,6 @@ def retry(runtime: ServerRuntime, body: QueueRetryRequest) -> QueueRetryResult:
     backlog = runtime.store.events.backlog()
     chosen = [one.namespace for one in backlog if body.namespace in (None, one.namespace)]
     return QueueRetryResult(events=sum(learning.retry(namespace) for namespace in chosen))
-
-
-def _project(namespace: str, names: dict[str, str]) -> str:
-    parts = namespace.strip("/").split("/")
-    return names.get(parts[3], parts[3]) if len(parts) > 3 else "(everywhere)"
 
 
 ENDPOINTS = (

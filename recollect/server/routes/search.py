@@ -55,5 +55,6 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/compact", "Fit a conversation into a token budget: summarise its old part.",
         conversation_compaction.compact,
+        as_sent=("turns",),  # they come back to the agent; what is stored of them is scrubbed
     ),
 )  # fmt: skip

@@ -40,11 +40,12 @@ class Projects(Protocol):
         *,
         name: str | None = None,
         mark: tuple[IdentityKind, str] | None = None,
+        unmark: Sequence[tuple[str, str]] = (),
         commits: Sequence[str] = (),
     ) -> None:
-        """Give it a name, let a mark stand for it from now on, remember commits of its history
-        (newest first; the latest few are kept): all or none of it. NotFound when there is no such
-        project; Conflict when the mark belongs to another one."""
+        """Give it a name, let a mark stand for it from now on, or no longer, remember commits of
+        its history (newest first; the latest few are kept): all or none of it. NotFound when there
+        is no such project; Conflict when the mark belongs to another one."""
 
     def commits(self, project_id: str) -> tuple[str, ...]:
         """The commits that stand for the project's history, as far as it was seen."""

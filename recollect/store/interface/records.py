@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from recollect.core.kinds import RecordKind
+from recollect.core.kinds import KnowledgeType, RecordKind
 from recollect.core.values import (
     BeliefState,
     Citation,
@@ -104,9 +104,12 @@ class Records(Protocol):
         since: datetime | None = None,
         state: BeliefState | None = None,
         used: bool | None = None,
+        type: KnowledgeType | None = None,
+        category: str | None = None,
         limit: int,
     ) -> list[Record]:
-        """Beliefs that have such a time, the last first."""
+        """Beliefs that have such a time, the last first. Those of a type or a category are found
+        by an index, however many others there are."""
 
     def used_beliefs(self, namespace: str, since: datetime) -> int:
         """How many beliefs agents were told since then; hidden ones are counted, too."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from recollect.core import ids, projects
+from recollect.core import ids, keychain, projects
 from recollect.core.clock import Clock, SystemClock
 from recollect.core.errors import StoreBusy, StoreError, WrongStore
 from recollect.core.oslayer import FileLock
@@ -238,14 +238,4 @@ class PostgresTransaction(SqlTransaction):
 def from_keychain() -> str | None:
     """What `keyring set recollect PGPASSWORD` keeps, unless the environment has a password. libpq
     finds PGPASSWORD and ~/.pgpass by itself, and nobody but libpq is given it."""
-    if os.environ.get("PGPASSWORD"):
-        return None
-    try:
-        import keyring
-    except ImportError:
-        return None
-    try:
-        return keyring.get_password("recollect", "PGPASSWORD") or None
-    except Exception as error:  # noqa: BLE001 - each keychain fails in its own way
-        log.debug("the keychain could not be read: %s", type(error).__name__)
-        return None
+    return None if os.environ.get("PGPASSWORD") else keychain.read("PGPASSWORD") or None

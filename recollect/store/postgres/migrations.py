@@ -34,6 +34,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(7, "the life of a belief", schema_changes.SCHEMA_7),
     Migration(8, "memories by when it happened", schema_changes.SCHEMA_8),
     Migration(9, "counts of memories", schema_changes.SCHEMA_9),
+    Migration(10, "beliefs by type and category", schema_changes.SCHEMA_10),
 )
 
 

@@ -29,6 +29,14 @@ ARCHIVED_BY = both("""
 SELECT source_kind, payload FROM archive
  WHERE namespace = $namespace AND op_id = $op_id ORDER BY row_id
 """)
+LAST_DISPLACED_BY = both("""
+SELECT op_id FROM archive WHERE namespace = $namespace AND source_id = $source_id
+ ORDER BY row_id DESC LIMIT 1
+""")
+DISPLACED_STATE = both("""
+SELECT made_by FROM archive
+ WHERE namespace = $namespace AND op_id = $op_id AND source_id = $source_id
+""")
 
 
 class SqlLog:
@@ -136,17 +144,39 @@ def _live(db: Connection, operation: Operation) -> list[str]:
 
 
 def _refuse_if_changed_since(db: Connection, operation: Operation) -> None:
-    """Undo only what still stands as the operation left it."""
+    """Undo only what still stands as the operation left it, or was brought back to that."""
     touched = [*operation.created, *operation.targets]
     values = {"namespace": operation.namespace, "record_ids": ids_json(touched)}
     states = {record_id: made_by for record_id, _, made_by in db.run(RECORD_STATE, values)}
     states |= graph_changes.states(db, operation.namespace, touched)
     for record_id, made_by in states.items():
-        if made_by != operation.op_id:
+        if not _stands_as_left(db, operation, record_id, made_by):
             raise CannotUndo(
                 f"{record_id} was changed since {operation.op_id}, by {made_by}",
                 hint=f"recollect undo {made_by}" if made_by else "",
             )
+    for record_id in touched:
+        key = {"namespace": operation.namespace, "source_id": record_id}
+        gone_by = None if record_id in states else db.run(LAST_DISPLACED_BY, key).get
+        if gone_by not in (None, operation.op_id):
+            raise CannotUndo(
+                f"{record_id} is gone since {operation.op_id}, by {gone_by}",
+                hint=f"recollect undo {gone_by}",
+            )
     for record_id in operation.created:
         if record_id not in states:
             raise CannotUndo(f"{record_id}, which {operation.op_id} made, is gone since")
+
+
+def _stands_as_left(
+    db: Connection, operation: Operation, record_id: str, made_by: str | None
+) -> bool:
+    """Whether a row is what the operation made of it, or later changes were undone again: an undo
+    puts back the state that the undone operation displaced, which an earlier one had made."""
+    while made_by is not None and made_by != operation.op_id:
+        by = get_operation(db, operation.namespace, made_by)
+        if by is None or by.undoes is None:
+            return False
+        key = {"namespace": by.namespace, "op_id": by.undoes, "source_id": record_id}
+        made_by = db.run(DISPLACED_STATE, key).get
+    return made_by is not None

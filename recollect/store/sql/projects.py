@@ -124,6 +124,7 @@ class SqlProjects:
         *,
         name: str | None = None,
         mark: tuple[IdentityKind, str] | None = None,
+        unmark: Sequence[tuple[str, str]] = (),
         commits: Sequence[str] = (),
     ) -> None:
         def work(db: Connection) -> None:
@@ -132,11 +133,13 @@ class SqlProjects:
             at = to_micros(self._engine.clock.now())
             if mark is not None:
                 _add_mark(db, project_id, *mark, at)
+            for kind, value in unmark:
+                db.run(DROP_IDENTITY, {"kind": kind, "value": value})
             if commits:
                 _add_commits(db, project_id, commits, at)
 
         self._engine.write(work)
-        if mark is not None:
+        if mark is not None or unmark:
             self.forget_known()
 
     def commits(self, project_id: str) -> tuple[str, ...]:

@@ -133,7 +133,11 @@ def _beliefs(time: str) -> Statement:
 SELECT {RECORD} FROM memory_records AS r
  WHERE namespace = $namespace AND kind = '{BELIEF.name}' AND {time} >= $since
 """,
-        {name: text for name, text in _conditions().items() if name in ("state", "used")},
+        {
+            **{name: text for name, text in _conditions().items() if name in ("state", "used")},
+            "type": "knowledge_type = $type",
+            "category": "category = $category",
+        },
         f"ORDER BY {time} DESC, record_id DESC LIMIT $limit",
     )
 

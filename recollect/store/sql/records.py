@@ -12,7 +12,7 @@ import msgspec
 
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
-from recollect.core.kinds import RecordKind
+from recollect.core.kinds import KnowledgeType, RecordKind
 from recollect.core.values import (
     ArchivedVersion,
     BeliefState,
@@ -210,6 +210,8 @@ class SqlRecords:
         since: datetime | None = None,
         state: BeliefState | None = None,
         used: bool | None = None,
+        type: KnowledgeType | None = None,
+        category: str | None = None,
         limit: int,
     ) -> list[Record]:
         values = {
@@ -217,6 +219,8 @@ class SqlRecords:
             "since": EARLIEST if since is None else to_micros(since),
             "state": state,
             "used": None if used is None else int(used),
+            "type": type,
+            "category": category,
             "limit": limit,
         }
         return list(map(rows.RECORD.decode, self._engine.rows(BELIEFS_BY[by], values)))

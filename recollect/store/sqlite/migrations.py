@@ -38,6 +38,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(11, "the life of a belief", schema_changes.SCHEMA_11),
     Migration(12, "memories by when it happened", schema_changes.SCHEMA_12),
     Migration(13, "counts of memories", schema_changes.SCHEMA_13),
+    Migration(14, "beliefs by type and category", schema_changes.SCHEMA_14),
 )
 
 

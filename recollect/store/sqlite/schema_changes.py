@@ -346,3 +346,13 @@ CREATE INDEX beliefs_by_end ON memory_records (namespace, valid_until, record_id
 CREATE INDEX beliefs_by_use ON memory_records (namespace, last_accessed, record_id)
     WHERE kind = 'knowledge' AND last_accessed IS NOT NULL;
 """
+
+# What a session's start tells is asked for by type and category.
+SCHEMA_14 = """
+CREATE INDEX beliefs_by_type ON memory_records
+    (namespace, knowledge_type, state, valid_from, record_id)
+    WHERE kind = 'knowledge';
+CREATE INDEX beliefs_by_category ON memory_records
+    (namespace, category, state, valid_from, record_id)
+    WHERE kind = 'knowledge' AND category IS NOT NULL;
+"""

@@ -183,6 +183,9 @@ class ProjectsContract:
         one = store.projects.resolve(ProjectPlace(root="/src/a"))
         two = store.projects.resolve(ProjectPlace(root="/src/b"))
         store.projects.update(one, mark=("root", "/work/a"))
+        store.projects.update(one, mark=("root", "/tmp/a"))
+        store.projects.update(one, unmark=[("root", "/tmp/a")])
+        assert store.projects.find(ProjectPlace(root="/tmp/a")) is None
         store.projects.update(one, mark=("root", "/work/a"))
         assert store.projects.resolve(ProjectPlace(root="/work/a")) == one
         with pytest.raises(errors.Conflict, match=one):

@@ -267,6 +267,29 @@ class RecordsContract:
         store.bulk.erase(NAMESPACE, Selection(everything=True), "ada")
         assert store.records.counts(NAMESPACE) == [] and agree(store)
 
+    def test_beliefs_of_a_type_or_category_are_found_behind_any_number_of_others(
+        self, store: Store
+    ) -> None:
+        rule = {"kind": "knowledge", "knowledge_type": "constraint"}
+        store.records.put([
+            record("a rule", **rule),
+            record("one that ended", state="ended", **rule),
+            record("a line of the profile", kind="knowledge", knowledge_type="heuristic",
+                   category="profile"),
+            *(record(f"decision {number}", kind="knowledge", knowledge_type="decision",
+                     category="tools", valid_from=NOON + timedelta(hours=number))
+              for number in range(30)),
+        ])  # fmt: skip
+
+        def titles(**given: Any) -> list[str]:
+            return [one.title for one in store.records.beliefs(NAMESPACE, limit=2, **given)]
+
+        assert titles(type="constraint", state="current") == ["a rule"]
+        assert titles(type="constraint", state="ended") == ["one that ended"]
+        assert titles(category="profile", state="current") == ["a line of the profile"]
+        assert titles(category="tools", type="decision") == ["decision 29", "decision 28"]
+        assert titles(category="tools", type="constraint") == []
+
     def test_beliefs_are_listed_by_their_state_and_by_when_they_ended_or_were_used(
         self, store: Store, clock: ManualClock
     ) -> None:
@@ -392,19 +415,36 @@ class RecordsContract:
         with pytest.raises(errors.NotFound):
             store.log.undo(NAMESPACE, "op_unknown", "ada")
 
+    def test_an_edit_of_a_memory_that_was_deleted_since_is_undone_after_the_deletion(
+        self, store: Store
+    ) -> None:
+        one = store.records.put([record("a")])[0]
+        first = store.records.edit(msgspec.structs.replace(one, title="b"), "ada")
+        second = store.records.edit(msgspec.structs.replace(one, title="c"), "ada")
+        gone = delete_records(store, NAMESPACE, [one.record_id], "ada")
+        assert gone is not None
+        for early in (first, second):
+            with pytest.raises(errors.CannotUndo, match=f"is gone since .*{gone.op_id}") as why:
+                store.log.undo(NAMESPACE, early.op_id, "ada")
+            assert why.value.hint == f"recollect undo {gone.op_id}"
+        assert store.records.get(NAMESPACE, [one.record_id]) == []
+        for op_id, title in ((gone.op_id, "c"), (second.op_id, "b"), (first.op_id, "a")):
+            store.log.undo(NAMESPACE, op_id, "ada")
+            assert [now.title for now in store.records.page(NAMESPACE).items] == [title]
+
     def test_what_can_be_undone_is_known_beforehand(self, store: Store) -> None:
         one = store.records.put([record("first")])[0]
         edited = store.records.edit(msgspec.structs.replace(one, title="second"), "ada")
         gone = delete_records(store, NAMESPACE, [one.record_id], "ada")
         assert gone is not None
         every = [edited.op_id, gone.op_id, "op_unknown"]
-        assert undoable(store.log, NAMESPACE, every) == {edited.op_id, gone.op_id}
+        assert undoable(store.log, NAMESPACE, every) == {gone.op_id}
         back = store.log.undo(NAMESPACE, gone.op_id, "ada")
         every.append(back.op_id)
-        assert undoable(store.log, NAMESPACE, every) == {back.op_id}
+        assert undoable(store.log, NAMESPACE, every) == {edited.op_id, back.op_id}
         again = store.log.undo(NAMESPACE, back.op_id, "ada")
         every.append(again.op_id)
-        assert undoable(store.log, NAMESPACE, every) == {edited.op_id, again.op_id}
+        assert undoable(store.log, NAMESPACE, every) == {again.op_id}
         assert undoable(store.log, "/actor/else/", every) == set()
 
     def test_undo_refuses_when_the_archive_is_purged(

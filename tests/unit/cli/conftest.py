@@ -38,7 +38,8 @@ class Terminal:
         self._capsys = capsys
 
     def __call__(self, *arguments: str, typed: str = "", person: bool = False) -> Done:
-        self.patch.setattr("sys.stdin", Keyboard(typed) if person else io.StringIO(typed))
+        piped = io.TextIOWrapper(io.BytesIO(typed.encode()), "utf-8")
+        self.patch.setattr("sys.stdin", Keyboard(typed) if person else piped)
         self.patch.setattr(output, "_asked", [])
         self._capsys.readouterr()
         code = run(list(arguments))

@@ -3,11 +3,13 @@
 import json
 import pathlib
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 from recollect.cli import import_, output, selection_options
 from recollect.client import Client, NotRunning
+from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
 from tests.fakes import transcripts as made
 from tests.fakes.runtime import RuntimeHome
@@ -182,11 +184,20 @@ def test_old_secrets_are_scrubbed_from_a_running_store(
     store = runtime_home.runtime.store
     store.events.put([arrival(f"token {SECRET}")])
     store.records.put([record("About it", detail=f"token {SECRET}")])
+    shop = store.projects.resolve(ProjectPlace(root="/srv/shop"))
+    store.projects.update(shop, name=f"shop {SECRET}", mark=("root", f"/srv/{SECRET}"))
+    words = urlencode({"q": f"<private>heron</private> {SECRET}"})
+    searches = json.dumps([{"name": f"by {SECRET}", "filters": words}])
+    (person.home / "searches.json").write_text(searches)
     shown = person("scrub", "--dry-run")
     assert "github-token" in shown.stdout and "1 event, 1 memory" in shown.stdout
+    assert "1 project, 1 saved search" in shown.stdout and "1 x private span" in shown.stdout
     assert SECRET not in shown.stdout
     done = person("scrub", "--yes")
     assert done.returncode == 0 and in_files(person.home, SECRET) == []
+    assert in_files(person.home, "heron") == []
+    (project,) = [one for one in store.projects.all() if one.project_id == shop]
+    assert project.name.startswith("shop [REDACTED") and project.roots == ("/srv/shop",)
 
 
 def test_install_offers_history_and_takes_none_by_itself(

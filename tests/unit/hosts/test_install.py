@@ -266,13 +266,10 @@ def test_kiros_default_agent_is_taken_only_when_free_and_wanted(tmp_path: Path) 
     assert settings.read_bytes() == b'{"chat.defaultAgent": "mine"}'
 
 
-def test_hooks_join_the_users_kiro_agents_only_with_consent(tmp_path: Path) -> None:
+def test_the_users_own_kiro_agents_stay_as_they_are(tmp_path: Path) -> None:
     kiro = installer("kiro-cli")
     agent = write(tmp_path / ".kiro/agents/mine.json", b'{"name": "mine", "tools": []}\n')
     install([kiro], context(tmp_path), yes)
-    assert agent.read_bytes() == b'{"name": "mine", "tools": []}\n'
-    install([kiro], context(tmp_path, merge_agents=True), yes)
-    assert b"recollect-hook" in agent.read_bytes()
     uninstall([kiro], context(tmp_path), yes)
     assert agent.read_bytes() == b'{"name": "mine", "tools": []}\n'
 
@@ -413,10 +410,10 @@ def test_nothing_outside_the_given_home_is_written(
 
 
 def test_the_agents_of_provider_acp_have_a_small_model_and_nothing_else(tmp_path: Path) -> None:
-    """D10. Hooks never join them, not even with consent to change the user's agents."""
+    """D10. Hooks never join them."""
     kiro, agents = installer("kiro-cli"), tmp_path / ".kiro/agents"
     for _ in range(2):
-        install([kiro], context(tmp_path, merge_agents=True), yes)
+        install([kiro], context(tmp_path), yes)
     for name in ("recollect-compressor", "recollect-reconciler"):
         agent = json.loads((agents / f"{name}.json").read_text())
         assert (agent["name"], agent["model"]) == (name, "claude-haiku-4.5")

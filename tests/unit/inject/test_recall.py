@@ -289,6 +289,32 @@ def test_a_session_starts_with_preferences_and_recent_work(
     assert count_tokens(recalled.context) <= 400
 
 
+def test_a_start_tells_rules_and_profile_behind_any_number_of_newer_memories(
+    setup: Setup, clock: ManualClock
+) -> None:
+    rule = record("Never run terraform apply by hand", kind="knowledge",
+                  knowledge_type="constraint")  # fmt: skip
+    person = record("Is new to Rust", namespace=GLOBAL, kind="knowledge",
+                    knowledge_type="heuristic", category="profile")  # fmt: skip
+    setup.memories.add([rule, person, record("Retries are capped", kind="summary")])
+    clock.advance(seconds=3600)
+    for namespace in (NAMESPACE, GLOBAL):
+        setup.memories.add([
+            record(f"{kind} {number}", namespace=namespace, kind=kind, **{type_: "decision"})
+            for number in range(300)
+            for kind, type_ in (("observation", "observation_type"),
+                                ("knowledge", "knowledge_type"))
+        ])  # fmt: skip
+    told = setup.ask("", trigger="session-start").context
+    assert "Never run terraform apply" in told and "Is new to Rust" in told
+    assert "Retries are capped" in told
+    told = setup.ask("terraform apply -auto-approve", session="b", trigger="tool").context
+    assert "Never run terraform apply" in told  # by the action, too
+    question = RecallQuestion("session-start", "", (NAMESPACE, GLOBAL), "x", None, 40_000)
+    told = setup.it.recall_now.preview(question, 2000).context
+    assert "Never run terraform apply" in told and "Is new to Rust" in told
+
+
 def test_rules_near_what_is_worked_on_come_first_at_a_start(setup: Setup) -> None:
     rules = [f"Name the {thing} in lower case" for thing in ("logs", "queues", "hosts", "topics")]
     rules += [f"Keep {thing} in one folder" for thing in ("icons", "fonts", "mocks", "dumps")]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from recollect.lifecycle.conversation import (
     ConversationMessage,
     TokenBudget,
-    WorkingMemory,
     compact_conversation,
     episode_of,
+    left_for_memories,
     tokens_of,
 )
 
@@ -53,14 +53,12 @@ def test_the_summary_is_an_episode_that_keeps_the_words() -> None:
     assert "service_3 listens on port 8003" in kept.detail and "auto-compaction" in kept.concepts
 
 
-def test_working_memory_counts_what_is_left() -> None:
+def test_what_is_left_of_a_window_is_for_memories() -> None:
     budget = TokenBudget(total=1000, system_prompt=100, response_reserve=200, conversation=400)
-    memory = WorkingMemory(budget, tuple(talk(20)), ("mr_1",))
-    assert memory.retrieval_budget == 0
-    shorter, done = memory.compacted()
-    assert done is not None and shorter.retrieved == ("mr_1",)
-    assert shorter.conversation_tokens < memory.conversation_tokens
-    assert WorkingMemory(budget).retrieval_budget == 650
+    assert left_for_memories(budget, talk(20)) == 0
+    shorter = compact_conversation(talk(20), budget.conversation)
+    assert shorter is not None and tokens_of(shorter.messages) < tokens_of(talk(20))
+    assert left_for_memories(budget, ()) == 650
 
 
 @given(st.lists(st.text(max_size=300), max_size=30), st.integers(1, 2000))

@@ -225,13 +225,6 @@ def test_a_users_note_is_not_touched_without_the_users_words(runtime: Runtime) -
     assert correct(runtime, note.record.record_id, action="forget", quote=quote).what == "forgotten"
 
 
-def test_secrets_do_not_come_in_by_a_correction(runtime: Runtime) -> None:
-    own = belief(runtime, "The key is in the vault", author="assistant")
-    text = "The key is AKIAIOSFODNN7EXAMPLE and <private>hidden</private> in the vault"
-    done = correct(runtime, own.record_id, text=text)
-    assert "AKIA" not in done.record.title and "hidden" not in done.record.title
-
-
 # --- quotations ----------------------------------------------------------------------------------
 
 

@@ -197,13 +197,9 @@ def test_everywhere_is_the_actors_own_namespace_and_undo_brings_it_back(runtime:
     assert beliefs.current(runtime, NAMESPACE) == []
 
 
-def test_an_id_is_found_only_where_the_caller_may_look_and_only_if_it_is_a_belief(
-    runtime: Runtime,
-) -> None:
+def test_an_id_is_found_only_if_it_is_a_belief(runtime: Runtime) -> None:
     one = belief(runtime, "Use Jest")
     assert beliefs.find(runtime, one.record_id).title == "Use Jest"
-    with pytest.raises(NotFound):
-        beliefs.end(runtime, one.record_id, namespaces=[OTHER, GLOBAL])
     note = write.add_note(runtime, write.NewNote(text="Just a note", namespace=NAMESPACE)).record
     with pytest.raises(NotFound):
         beliefs.end(runtime, note.record_id)

@@ -15,7 +15,8 @@ from recollect.core.values import Checkpoint, Entity, Preference, Record
 from recollect.daemon.runtime import Runtime
 from recollect.ingest.messages import RecallQuestion
 from recollect.lifecycle.maintenance import Maintenance
-from recollect.service import graph_edit, read, tools, write
+from recollect.portable.imported_records import FoundRecord, RecordImporter
+from recollect.service import agent_memory, graph_edit, read, tools, write
 from recollect.service.scope import Scope
 from recollect.service.undo import undo_operation
 from recollect.store.sqlite import SqliteStore
@@ -238,6 +239,32 @@ def test_the_old_wording_of_a_corrected_memory_is_not_told(house: House) -> None
     assert house.everything(RULE) == before
 
 
+def test_a_second_correction_leaves_the_first_wording_untold(house: House) -> None:
+    house.session("one", RULE, OTHER)
+    known = house.memory("pnpm")
+
+    def told() -> set[str]:
+        return {one for one in ("pnpm", "bun", "deno") if one in house.everything(RULE)}
+
+    def correct(title: str) -> str:
+        return write.edit(house.runtime, known.record_id, write.MemoryEdit(title=title)).op_id
+
+    before = house.everything(RULE)
+    first = correct("Always use bun in packages/ui")
+    second = correct("Always use deno in packages/ui")
+    assert told() == {"deno"}
+    undone = undo_operation(house.runtime, second)
+    assert told() == {"bun"}
+    redone = undo_operation(house.runtime, undone.op_id)
+    assert told() == {"deno"}
+    third = correct(known.title)
+    assert told() == {"pnpm"}
+    for op_id, words in ((third, {"deno"}), (redone.op_id, {"bun"}), (first, {"pnpm"})):
+        undo_operation(house.runtime, op_id)
+        assert told() == words
+    assert house.everything(RULE) == before
+
+
 def test_an_undone_undo_keeps_it_back_again(house: House) -> None:
     house.session("one", RULE)
     gone = forget(house, house.memory("pnpm").record_id)
@@ -262,3 +289,76 @@ def test_what_is_put_in_by_hand_after_all_is_told(house: House) -> None:
     note = write.NewNote(text="Always use pnpm, never npm, in packages/ui", namespace=NAMESPACE)
     write.add_note(house.runtime, note)
     assert "pnpm" in house.everything(RULE)
+
+
+GUESTS = "The upload limit in src/upload.py is 10 MB for guests"
+MEMBERS = "The upload limit in src/upload.py is 50 MB for members"
+
+
+def by_note(house: House, text: str) -> Record:
+    return write.add_note(house.runtime, write.NewNote(text=text, namespace=NAMESPACE)).record
+
+
+def by_agent(house: House, text: str) -> Record:
+    new = write.NewObservation(
+        title=text, session_id="one", author="assistant", namespace=NAMESPACE
+    )
+    return write.add_observation(house.runtime, new).record
+
+
+def by_belief(house: House, text: str) -> Record:
+    given = agent_memory.Remember(text=text, type="decision", namespace=NAMESPACE)
+    return agent_memory.remember(house.runtime, given).record
+
+
+def by_commit(house: House, text: str) -> Record:
+    found = FoundRecord(
+        program="git", key=text, namespace=NAMESPACE, at=house.clock.now(), kind="observation",
+        title=text, category="commit", author="tool",
+    )  # fmt: skip
+    RecordImporter(house.store, house.memories).store_new([found])
+    page = house.store.records.page(NAMESPACE, limit=100)
+    return next(one for one in page.items if one.title == text)
+
+
+def correct(house: House, record_id: str) -> str:
+    change = write.MemoryEdit(title="The upload limit in src/upload.py is 20 MB for guests")
+    return write.edit(house.runtime, record_id, change).op_id
+
+
+@pytest.mark.parametrize("how", [never, forget, forget_for_ever, correct])
+@pytest.mark.parametrize("written", [by_note, by_agent, by_belief, by_commit])
+def test_forgetting_one_memory_without_events_hides_no_other(
+    house: House,
+    how: Callable[[House, str], str],
+    written: Callable[[House, str], Record],
+) -> None:
+    """Nobody said the two in one sentence, however alike their words are."""
+    one, other = written(house, GUESTS), written(house, MEMBERS)
+    house.clock.advance(minutes=1)
+    how(house, one.record_id)
+    visible = house.runtime.visible_store.records.get(NAMESPACE, [other.record_id])
+    assert visible == [other]
+    told = house.everything("upload limit")
+    assert "50 MB" in told and "10 MB" not in told
+
+
+def test_a_statement_of_the_same_session_is_hidden_only_by_all_of_its_words(house: House) -> None:
+    house.session("one", f"From now on: {GUESTS}.", f"From now on: {MEMBERS}.")
+    forget(house, house.memory("guests").record_id)
+    told = house.everything("upload limit")
+    assert "50 MB" in told and "10 MB" not in told
+
+
+def test_the_digest_of_a_day_loses_the_forgotten_sentence_alone(house: House) -> None:
+    house.session("one", f"From now on: {GUESTS}.", f"From now on: {MEMBERS}.")
+    house.clock.advance(days=2)
+    house.maintenance.run()
+
+    def digest() -> str:
+        page = house.runtime.visible_store.records.page(NAMESPACE, limit=100)
+        return next(one.summary for one in page.items if one.category == "daily")
+
+    assert "50 MB" in digest() and "10 MB" in digest()
+    forget(house, house.memory("guests").record_id)
+    assert "50 MB" in digest() and "10 MB" not in digest()

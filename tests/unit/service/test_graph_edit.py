@@ -70,13 +70,6 @@ def test_what_a_kind_does_not_have_cannot_be_changed(
     assert graph_edit.find(known, thing_id) == before
 
 
-def test_a_secret_in_a_value_is_not_stored(known: Runtime) -> None:
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    graph_edit.edit(known, "fa_1", GraphItemChange(value=f"with {secret}"))
-    fact = graph_edit.find(known, "fa_1")
-    assert isinstance(fact, Fact) and secret not in fact.object
-
-
 @pytest.mark.parametrize("thing_id", ["fa_1", "pf_1", "pr_1", "ent_1"])
 def test_what_is_removed_is_gone_until_that_is_undone(known: Runtime, thing_id: str) -> None:
     before = graph_edit.find(known, thing_id)

@@ -47,7 +47,7 @@ def test_there_are_ten_tools_with_the_names_that_agents_know() -> None:
     [
         ({"hosts": {"codex": NOW - timedelta(days=8)}}, "silent_host"),
         (
-            {"extracts": True, "waiting": 3, "waiting_newest": NOW - timedelta(hours=7)},
+            {"waiting": 3, "waiting_newest": NOW - timedelta(hours=7)},
             "dead_extraction",
         ),
         ({"quarantined": 1}, "quarantined"),
@@ -69,9 +69,8 @@ def test_an_alarm_rings_for_its_own_reason(facts: dict[str, Any], name: str) -> 
     [
         {"hosts": {"codex": NOW - timedelta(days=2)}},
         {"hosts": {"codex": NOW - timedelta(days=90)}},  # not used any more: nobody waits for it
-        {"waiting": 3, "waiting_newest": NOW - timedelta(hours=7)},  # nothing extracts here
         {
-            "extracts": True, "waiting": 3, "waiting_newest": NOW - timedelta(hours=7),
+            "waiting": 3, "waiting_newest": NOW - timedelta(hours=7),
             "last_run": NOW - timedelta(hours=1),
         },
         {"verdicts": {"wrong": 4}},  # too few to say anything

@@ -161,13 +161,6 @@ def test_an_edit_that_changes_nothing_is_refused(runtime: Runtime) -> None:
         write.edit(runtime, ABSENT, write.MemoryEdit(title="Another"))
 
 
-def test_a_secret_in_an_edit_is_not_stored(runtime: Runtime) -> None:
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    change = write.MemoryEdit(summary=f"token {secret} <private>mine</private>")
-    changed = write.edit(runtime, note(runtime).record_id, change).record
-    assert secret not in changed.summary and "mine" not in changed.summary
-
-
 def test_several_are_deleted_at_once_and_an_undo_brings_back_its_own(runtime: Runtime) -> None:
     here, there = note(runtime), note(runtime, namespace=ELSEWHERE)
     gone = write.delete(runtime, (here.record_id, there.record_id, ABSENT))

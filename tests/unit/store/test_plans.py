@@ -49,6 +49,8 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("LATER_HAPPENING", {"until": 2}),
     ("BELIEFS_BY.valid_from", {"state": "current"}),
     ("BELIEFS_BY.valid_from", {"state": "current", "used": 0}),
+    ("BELIEFS_BY.valid_from", {"state": "current", "type": "constraint"}),
+    ("BELIEFS_BY.valid_from", {"state": "current", "category": "profile"}),
     ("BELIEFS_BY.valid_until", {"state": "ended"}),
     ("BELIEFS_BY.last_accessed", {}),
     ("USED_BELIEFS", {}),
