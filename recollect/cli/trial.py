@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import TYPE_CHECKING, TextIO
 
@@ -58,12 +59,12 @@ def command(
     the daemon is not needed.
     """
     from recollect.trial import report, screen, transcripts
-    from recollect.trial.replay import TemporaryHome
 
     chosen = settings.load()
     chosen = replace(chosen, embedding=chosen.embedding and not no_embedding)
     logging.getLogger("recollect").addHandler(logging.NullHandler())
-    with _ended_by_signals(), _log_file(log) as file, TemporaryHome() as home:
+    temporary = TemporaryDirectory(prefix="recollect-trial-", ignore_cleanup_errors=True)
+    with _ended_by_signals(), _log_file(log) as file, temporary as home:
         with _bar("Reading sessions"):
             sources, left_out = _sources(source, split, history, newest, home)
             sessions = transcripts.read(sources, chosen.ignore)

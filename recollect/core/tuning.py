@@ -80,6 +80,7 @@ class Floor:
     lexical: float = entry(0.08, 0, 0.4, "without vectors: 59 % for 1.3 points")
     grams: float = entry(0.5, 0, 1, "part of the best match by 4-grams in the confidence")
     window: float = entry(0.25, 0, 1, "part of the best window in the confidence")
+    others: int = entry(20, 0, 200, "sessions counted besides, for the share of words it knows")
     chance: float = entry(0.1, 0, 0.3, "how near the nearest of n vectors is by chance")
 
 
@@ -277,6 +278,14 @@ class HintThresholds:
 
 
 @dataclass(frozen=True)
+class Sessions:
+    """Where a session ends that nobody says the end of."""
+
+    silent_hours: float = entry(4, 0.5, 168, "without an event, after which a session is over")
+    start_minutes: float = entry(30, 0, 240, "in which another start is of the same session")
+
+
+@dataclass(frozen=True)
 class Endings:
     """How likely a statement ends an older one: weights of `reconcile/ending_pairs.py`, fitted by
     `tests/bench/fit_endings.py`, and how certain it must be."""
@@ -327,6 +336,7 @@ NOTES = Notes()
 NOTE_MAKING = NoteMaking()
 STATEMENTS = Statements()
 HINTS = HintThresholds()
+SESSIONS = Sessions()
 AS_IT_IS = CosineScale()
 MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
 ENDINGS = Endings()
@@ -345,6 +355,7 @@ GROUPS = {
     "making notes": NOTE_MAKING,
     "statements": STATEMENTS,
     "hints": HINTS,
+    "sessions": SESSIONS,
     "endings": ENDINGS,
     "cosines of use-multilingual-v3": MULTILINGUAL,
 }

@@ -1,6 +1,6 @@
 """Vectors as portable bytes: float32, little-endian.
 
-In: anything with a float32 buffer. Out: bytes, or an `array('f')`. A length that does not fit the
+In: anything with a float32 buffer. Out: bytes. A length that does not fit the
 dimension is an error that names its owner, so that a damaged row is noticed and not scored.
 """
 
@@ -11,7 +11,6 @@ from typing import Any
 from recollect.core.errors import DamagedRow
 
 DIMENSIONS = 384
-BYTES = 4 * DIMENSIONS
 
 
 def encode(vector: Any) -> bytes:
@@ -27,16 +26,7 @@ def encode(vector: Any) -> bytes:
     return packed.tobytes()
 
 
-def decode(blob: bytes, *, owner: str, dimensions: int = DIMENSIONS) -> "array[float]":
-    check(blob, owner=owner, dimensions=dimensions)
-    vector = array("f")
-    vector.frombytes(blob)
-    if sys.byteorder == "big":
-        vector.byteswap()
-    return vector
-
-
-def check(blob: bytes, *, owner: str, dimensions: int = DIMENSIONS) -> None:
+def check(blob: bytes, *, owner: str, dimensions: int) -> None:
     if len(blob) != 4 * dimensions:
         raise DamagedRow(
             f"the vector of {owner} has {len(blob)} bytes where {4 * dimensions} are due"

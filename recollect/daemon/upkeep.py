@@ -1,5 +1,5 @@
-"""What the daemon does by the clock: spool, scrubbing, ledger, backups, missed transcripts; and the
-hook, which is put in place at every start.
+"""What the daemon does by the clock: spool, scrubbing, ledger, backups, sessions that went silent,
+missed transcripts; and the hook, which is put in place at every start.
 
 In: the runtime. Out: rows, files, and problems in the counters. A store that can no longer write
 stops the daemon.
@@ -8,11 +8,13 @@ stops the daemon.
 import logging
 import os
 import threading
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from recollect.capture import frames, launcher, spool
 from recollect.core import errors
 from recollect.core.periodic import Job, Periodic
+from recollect.core.tuning import SESSIONS
 
 if TYPE_CHECKING:
     from recollect.daemon.runtime import Runtime
@@ -24,6 +26,7 @@ SCRUB_EVERY_S = 60.0
 SCRUB_ROWS = 2000
 BACKUP_EVERY_S = 600.0  # how often it is looked whether one is due; not right after a start
 CATCH_UP_AFTER_S = 20.0
+SILENT_EVERY_S = 600.0
 
 
 class DaemonUpkeep:
@@ -36,6 +39,7 @@ class DaemonUpkeep:
             Job(self.drain, DRAIN_EVERY_S, at_once=True),
             Job(self._scrub, SCRUB_EVERY_S),
             Job(self._back_up, BACKUP_EVERY_S),
+            Job(self.end_silent_sessions, SILENT_EVERY_S),
             Job(self._stop_if_failed, DRAIN_EVERY_S, at_once=True),
             on_error=runtime.counters.error,
             stop=runtime.stopping,
@@ -110,6 +114,11 @@ class DaemonUpkeep:
             log.error("damaged row: %s %s", damage.table, damage.id)
             self._runtime.counters.error(f"damaged row: {damage.table} {damage.id}")
         self._position = step.position
+
+    def end_silent_sessions(self) -> None:
+        """Some agents never say that a session is over; the next event opens it again."""
+        silent = timedelta(hours=SESSIONS.silent_hours)
+        self._runtime.store.sessions.end_silent(self._runtime.clock.now() - silent)
 
     def _back_up(self) -> None:
         backups = self._runtime.backups

@@ -35,13 +35,10 @@ TOKENIZER_BYTES = 8 << 20
 class Embedder:
     """Loads on first use; any thread may call it. After a failure it loads again."""
 
-    def __init__(
-        self, models: str, chosen: str = MODEL, *, threads: int = 1, timeout: float = TIMEOUT
-    ) -> None:
+    def __init__(self, models: str, chosen: str = MODEL, *, timeout: float = TIMEOUT) -> None:
         """`chosen` is the name of a model that we know, or the path of a folder with another."""
         self._models = models
         self._chosen = os.path.expanduser(chosen)
-        self._threads = threads
         self.timeout = timeout
         self._lock = threading.Lock()
         self._loaded: _Model | None = None
@@ -102,7 +99,7 @@ class Embedder:
         if os.path.isabs(self._chosen):
             from recollect.embedding.onnx_folder import OnnxFolder
 
-            return OnnxFolder(self._chosen, self._threads, time.monotonic() + LOAD_S)
+            return OnnxFolder(self._chosen, time.monotonic() + LOAD_S)
         state = weights.status(self._models, self._chosen)
         if not state.ready:
             faults = ", ".join(f"{name} is {how}" for name, how in state.files.items())
@@ -111,7 +108,7 @@ class Embedder:
             from recollect.embedding.multilingual import Multilingual
 
             return Multilingual(state.directory)
-        return _MiniLM(state, self._threads)
+        return _MiniLM(state)
 
 
 class _Model(Protocol):
@@ -125,8 +122,8 @@ class _MiniLM:
     dimensions = DIMENSIONS
     scale = AS_IT_IS
 
-    def __init__(self, state: weights.Status, threads: int) -> None:
-        self._model = OnnxModel(MODEL, weights.graph(state), threads, state.directory)
+    def __init__(self, state: weights.Status) -> None:
+        self._model = OnnxModel(MODEL, weights.graph(state), state.directory)
         path = os.path.join(state.directory, weights.TOKENIZER_FILE.name)
         self.pieces = WordPieces(safe_files.read_whole(path, TOKENIZER_BYTES))
 

@@ -57,10 +57,10 @@ def name_of(folder: str) -> str:
 
 
 class OnnxFolder:
-    def __init__(self, folder: str, threads: int, deadline: float) -> None:
+    def __init__(self, folder: str, deadline: float) -> None:
         self._pooling, wanted = _pooling(folder)
         self._tokenizer = _tokenizer(folder)
-        self._model = OnnxModel(folder, _graph(folder), threads)
+        self._model = OnnxModel(folder, _graph(folder))
         found = self.embed([_PROBE], deadline).shape[1]
         if found != wanted:
             raise ModelUnavailable(

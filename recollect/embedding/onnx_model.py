@@ -21,7 +21,7 @@ BATCH_TOKENS = 1024  # a larger batch is no faster on one thread, and its buffer
 
 
 class OnnxModel:
-    def __init__(self, name: str, graph: bytes | str, threads: int, folder: str = "") -> None:
+    def __init__(self, name: str, graph: bytes | str, folder: str = "") -> None:
         """`folder` holds the weights that a graph names by their place in a file."""
         # onnxruntime reports to its maker unless told not to, before it is imported.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -31,7 +31,7 @@ class OnnxModel:
             raise ModelUnavailable(f"{name} cannot be loaded: {error}") from error
         onnxruntime.disable_telemetry_events()
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED

@@ -44,11 +44,10 @@ class RulesWorker:
         cpu_s: int = CPU_S,
         wall_s: float = WALL_S,
         idle_s: float = IDLE_S,
-        module: str = MODULE,
     ) -> None:
         self._reads = reads
         self._clock = clock
-        self._start = functools.partial(_Child, module, cpu_s, idle_s)
+        self._start = functools.partial(_Child, cpu_s, idle_s)
         self._wall_s = wall_s
         self._turn = threading.Lock()
         self._guard = threading.Lock()  # of the child and of `_closed`
@@ -119,12 +118,12 @@ class RulesWorker:
 
 
 class _Child:
-    def __init__(self, module: str, cpu_s: int, idle_s: float) -> None:
+    def __init__(self, cpu_s: int, idle_s: float) -> None:
         self.line, theirs = Pipe()
         numbers = (theirs.fileno(), os.getpid(), cpu_s, idle_s)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", module, *map(str, numbers)],
+                [sys.executable, "-m", MODULE, *map(str, numbers)],
                 cwd="/",
                 env={name: os.environ[name] for name in _KEPT if name in os.environ},
                 stdin=subprocess.DEVNULL,

@@ -43,7 +43,6 @@ class ExtractionWatcher:
         *,
         idle_s: float,
         size: int = ENOUGH_BYTES,
-        slots: int = SLOTS,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -57,7 +56,7 @@ class ExtractionWatcher:
             threading.Thread(target=self._watch, name="recollect-watch", daemon=True),
             *(
                 threading.Thread(target=self._work, name=f"recollect-extract-{slot}", daemon=True)
-                for slot in range(slots)
+                for slot in range(SLOTS)
             ),
         ]
 

@@ -22,7 +22,7 @@ from recollect.core import ids, oslayer, projects, safe_files
 from recollect.core.bounded_wait import BoundedThreads, Late
 from recollect.core.clock import Clock
 from recollect.core.projects import ProjectPlace
-from recollect.core.tuning import HINTS
+from recollect.core.tuning import HINTS, SESSIONS
 from recollect.store.interface import Store
 
 T = TypeVar("T")
@@ -31,8 +31,8 @@ T = TypeVar("T")
 RUNAWAY_PER_MINUTE = 3000
 # A host that names no session and was silent for so long has begun another one. It says so itself
 # when it starts, but kiro-cli says it before every prompt: a start soon after is no new session.
-SAME_SESSION = timedelta(hours=4)
-SAME_START = timedelta(minutes=30)
+SAME_SESSION = timedelta(hours=SESSIONS.silent_hours)
+SAME_START = timedelta(minutes=SESSIONS.start_minutes)
 
 
 class SessionSignals:

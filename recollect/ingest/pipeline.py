@@ -78,6 +78,7 @@ class _ReadFrame:
     namespace: str
     session_id: str
     happened: datetime
+    live: bool  # else it comes from the spool, long after
     arrivals: list[Arrival] = field(default_factory=list)
     refused: bool = False
 
@@ -226,7 +227,7 @@ class Pipeline:
         if not live:
             # Another branch may be checked out by now: whoever spooled the frame looked.
             place = replace(place, branch=frames.noted_branch(frame))
-        taken = _ReadFrame(captured, place, path, namespace, session_id, happened)
+        taken = _ReadFrame(captured, place, path, namespace, session_id, happened, live)
         taken.arrivals = self._arrivals(frame, digest, taken)
         if captured.signal == "session-end":
             self._continuity.ended(captured.host, namespace)
@@ -278,13 +279,16 @@ class Pipeline:
             came = [(arrival, next(outcomes)) for arrival in taken.arrivals]
             taken.refused = any(outcome.status == "conflict" for _, outcome in came)
             news.append([arrival for arrival, outcome in came if outcome.status == "stored"])
-        ended: dict[SessionStatus, dict[tuple[str, str], None]] = {}
-        for taken in group:
+        # A session that was resumed in the same group goes on.
+        last = {(taken.namespace, taken.session_id): taken for taken in group}
+        ended: dict[tuple[SessionStatus, datetime], list[tuple[str, str]]] = {}
+        for session, taken in last.items():
             if taken.captured.signal == "session-end":
                 status: SessionStatus = "failed" if taken.captured.session_failed else "completed"
-                ended.setdefault(status, {})[taken.namespace, taken.session_id] = None
-        for status, sessions in ended.items():
-            self._store.sessions.end(list(sessions), status, self._clock.now())
+                at = self._clock.now() if taken.live else taken.happened
+                ended.setdefault((status, at), []).append(session)
+        for (status, at), sessions in ended.items():
+            self._store.sessions.end(sessions, status, at)
         return news
 
     def _notify(self, taken: "_ReadFrame", fresh: Sequence[Arrival]) -> None:

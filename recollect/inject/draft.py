@@ -140,6 +140,7 @@ class Draft:
     rivals: list[Rival] = field(default_factory=list)  # what is not so of the things named
     confidence: float = 0.0  # that memory holds anything about it
     by_chance: float = 0.0  # a cosine that means nothing in a store of this size
+    known: float = 0.0  # of its telling words, the share by weight that any memory holds
     semantic: bool = False  # meaning was compared, not words alone
     idle: float = 0.0  # how much it reads like a word that only carries the conversation on
     vector: Any = None  # of the prompt, if it was made

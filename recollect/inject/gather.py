@@ -114,7 +114,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     draft.notes["left_out"] = ranked.left_out
     draft.notes["semantic"] = ranked.semantic
     draft.confidence, draft.semantic = ranked.confidence, ranked.semantic
-    draft.by_chance = ranked.by_chance
+    draft.by_chance, draft.known = ranked.by_chance, ranked.known
     # What is fitted to vectors of one model reads no others.
     draft.vector = ranked.vector if sources.index_cache.model == MODEL else None
     draft.idle = idleness(text, draft.vector)

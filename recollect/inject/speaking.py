@@ -17,13 +17,14 @@ from typing import Any
 from recollect.core import safe_files
 from recollect.core.text_words import STOP_WORDS
 from recollect.core.text_words import words as words_in
-from recollect.core.tuning import ENDINGS, MATCHING, NOTES, SPEAKING, Speaking
+from recollect.core.tuning import ENDINGS, FLOOR, MATCHING, NOTES, SPEAKING, Speaking
 from recollect.core.values import Fact, Record
 from recollect.ingest.turns import UNANSWERED
 from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft, plain
 from recollect.reconcile import ending_pairs
 from recollect.retrieve.query import parse
+from recollect.retrieve.score import by_words
 from recollect.work.terms import terms
 
 _WEIGHTS = os.path.join(os.path.dirname(__file__), "idle_prompts.f32")
@@ -72,7 +73,9 @@ def only_publishes(text: str) -> bool:
 def idleness(text: str, vector: Any) -> float:
     """Between 0 and 1: how likely a prompt only carries the conversation on ("ok, go on"). By its
     meaning, with weights that `tests/bench/fit_idle_prompts.py` fits on labelled prompts; without
-    a vector, by how many words mean something."""
+    a vector, by how many words mean something. Whoever asks about the past wants to know."""
+    if vector is None and ABOUT_PAST.search(text[:4000]):
+        return 0.0
     if vector is None:
         words = set(words_in(text[:1000]))
         own = [word for word in words if word not in STOP_WORDS and len(word) > 1]
@@ -114,7 +117,9 @@ def decide(draft: Draft, likeness: Likeness) -> None:
             line.why_not = "read off commands: the line about runs has it"
             continue
         elif record is not None:
-            line.chance = chance_of_memory(record, line.parts, draft.by_chance, draft.idle)
+            line.chance = chance_of_memory(
+                record, line.parts, draft.by_chance, draft.known, draft.idle
+            )
         else:
             unasked = NOTES.unasked if line.parts.get("overlap", 1.0) == 0 else 0.0
             logit = NOTES.thing + unasked + NOTES.idle_thing * draft.idle
@@ -205,12 +210,12 @@ def _choose_memories(draft: Draft) -> None:
 
 
 def chance_of_memory(
-    record: Record, parts: Mapping[str, float], by_chance: float, idle: float = 0.0
+    record: Record, parts: Mapping[str, float], by_chance: float, known: float, idle: float = 0.0
 ) -> float:
-    """How likely it is that a memory is of use."""
+    """How likely it is that a memory is of use. `by_chance` and `known` are those of the search."""
     near = parts.get("cosine", MATCHING.unknown_cosine)
-    if near == MATCHING.unknown_cosine:  # it has no vector yet, or there is no model
-        near = NOTES.unseen_cosine
+    if near == MATCHING.unknown_cosine:  # it has no vector yet, or there is no model: by its words
+        near = NOTES.unseen_cosine if by_words(parts, known, FLOOR) >= FLOOR.lexical else 0.0
     else:
         near -= max(0.0, by_chance - NOTES.by_chance)
     words = parts.get("grams", 0.0) * (1 - idle)  # shared small talk proves nothing

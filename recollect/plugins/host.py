@@ -27,13 +27,12 @@ _STOP = object()
 
 
 class _RunningPlugin:
-    def __init__(self, plugin: AvailablePlugin, settings: Settings, tick_s: float) -> None:
+    def __init__(self, plugin: AvailablePlugin, settings: Settings) -> None:
         from recollect.plugins.process import PluginProcess  # hooks need not wait for its imports
 
         options = settings.path("plugins", f"{plugin.name}.toml")
         self.process = PluginProcess(plugin, options, settings.directory)
         self.dropped = 0
-        self._tick_s = tick_s
         self._waiting: queue.Queue[Any] = queue.Queue(QUEUED)
         self._thread = threading.Thread(
             target=self._run, name=f"recollect-plugin-{plugin.name}"[:40], daemon=True
@@ -69,7 +68,7 @@ class _RunningPlugin:
         self._called("start")
         ticked = time.monotonic()
         while not self.process.off:
-            left = self._tick_s - (time.monotonic() - ticked)
+            left = TICK_S - (time.monotonic() - ticked)
             try:
                 told = self._waiting.get(timeout=max(0.0, left)) if left > 0 else None
             except queue.Empty:
@@ -78,7 +77,7 @@ class _RunningPlugin:
                 return
             if told is not None and told[0] in self.process.hooks:
                 self._called(*told)
-            if time.monotonic() - ticked >= self._tick_s:
+            if time.monotonic() - ticked >= TICK_S:
                 ticked = time.monotonic()
                 # Also a plugin whose process ended is started again by this.
                 self._called(*(("tick",) if "tick" in self.process.hooks else ("start",)))
@@ -96,9 +95,8 @@ class _RunningPlugin:
 class Plugins:
     """Also a listener of memories."""
 
-    def __init__(self, settings: Settings, *, tick_s: float = TICK_S) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._tick_s = tick_s
         self._lock = threading.Lock()
         self.switched_on: dict[str, _RunningPlugin] = {}
         self._missing: list[str] = []
@@ -118,7 +116,7 @@ class Plugins:
             raise NotFound(f"there is no plugin {name!r}", hint="recollect plugins list")
         self.disable(name)
         with self._lock:
-            self.switched_on[name] = _RunningPlugin(found, self._settings, self._tick_s)
+            self.switched_on[name] = _RunningPlugin(found, self._settings)
 
     def disable(self, name: str) -> None:
         with self._lock:

@@ -324,13 +324,10 @@ def _piped(
 
 
 def _sent(text: str, program: Program, words: list[Word]) -> Iterator[Word]:
-    given = [word for word in words if not _is_form(text[slice(*word)])]
+    # Without an option of `echo`, and without the format of `printf`.
+    said = ((word, text[slice(*word)]) for word in words)
+    given = [word for word, one in said if one[:1] != "-" and "%s" not in one]
     if len(given) == 1:
         span = _within(text, program.piped, _inner(text, *given[0]))
         if span is not None and secret_values.is_given(text[slice(*span)]):
             yield span
-
-
-def _is_form(word: str) -> bool:
-    """An option of `echo`, or the format of `printf`."""
-    return word[:1] == "-" or "%s" in word

@@ -40,6 +40,7 @@ _NOT_PLAIN = frozenset(
     )
 )
 _PLAIN = ("pwd", "pw")
+_CLAUSE_ENDS = ("", "\n", "\r", ",", ";", ")", '"', "'", "`", "»", "”", "」")
 
 Noun = tuple[str, Language]
 
@@ -122,7 +123,9 @@ def find_password_sentences(text: str, low: str, words: frozenset[bytes]) -> Ite
                     span = _judge_joined(text, at, tongue)
                 elif span is None and (tongue.before or low.endswith(_AS, 0, at)):
                     span = _judge_before(text, at, tongue)
-                if span is None and _is_password_noun(noun, tongue):
+                # What a sentence says of a token or a key is seldom a plain word.
+                plain = tongue.nouns[0] != "token" and noun not in _NOT_PLAIN
+                if span is None and (plain or noun in _PLAIN):
                     span = plain_passwords.judge(text, low, at, end, tongue)
                 if span is not None:
                     yield *span, "password"
@@ -130,11 +133,6 @@ def find_password_sentences(text: str, low: str, words: frozenset[bytes]) -> Ite
     if words & plain_passwords.gate_words() or not text.isascii():
         for place in plain_passwords.find_numbers_and_pairs(text, low, words, other):
             yield *place, "password"
-
-
-def _is_password_noun(noun: str, tongue: Language) -> bool:
-    """No token or key: what a sentence says of those is seldom a plain word."""
-    return noun in _PLAIN or (tongue.nouns[0] != "token" and noun not in _NOT_PLAIN)
 
 
 def _judge_after(text: str, low: str, end: int, tongue: Language) -> tuple[int, int] | None:
@@ -156,14 +154,10 @@ def _judge_after(text: str, low: str, end: int, tongue: Language) -> tuple[int, 
         sure = parts.get("sign") or parts.get("colon") or found["open"].strip(" *")
         good = _is_password_value(value, bool(sure)) or (
             bool(sure)
-            and _ends_clause(text, stop)
+            and text[stop : stop + 1] in _CLAUSE_ENDS
             and pattern(_CAPITAL_WITHIN).match(value) is not None
         )
     return (start, start + len(value)) if good else None
-
-
-def _ends_clause(text: str, stop: int) -> bool:
-    return text[stop : stop + 1] in ("", "\n", "\r", ",", ";", ")", '"', "'", "`", "»", "”", "」")
 
 
 def _judge_before(text: str, at: int, tongue: Language) -> tuple[int, int] | None:

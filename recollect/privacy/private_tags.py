@@ -85,11 +85,6 @@ def _tags(text: str) -> "Iterator[re.Match[str]]":
     return pattern(_TAG).finditer(text)
 
 
-def _may_close(text: str, start: int) -> bool:
-    """Whether anything is left that a closing tag without a plain slash needs."""
-    return any(text.find(sign, start) >= 0 for sign in "\\&%／∕")
-
-
 def scrub_text(text: str) -> tuple[str, int]:
     """The text without its private spans, and the number of spans removed."""
     if pattern(_HINT).search(text) is None:
@@ -116,8 +111,8 @@ def scrub_text(text: str) -> tuple[str, int]:
                 kept, end, stray = [MARK], stray.end(), None
             kept += text[end : tag.start()], MARK
             count += 1
-            if text.find("/", tag.end()) < 0 and not _may_close(text, tag.end()):
-                kind = None
+            if not any(text.find(sign, tag.end()) >= 0 for sign in "/\\&%／∕"):
+                kind = None  # nothing is left that a closing tag needs
         depth += 1
         if kind is None:
             break  # an opener that never ends hides the rest, which need not be looked at

@@ -160,14 +160,11 @@ def _find_shapes(text: str) -> Iterator[Span]:
             if found is None:
                 continue
             group = 1 if found.re.groups else 0
-            if not _is_stand_in(found[group]):
+            secret = found[group]
+            if len(set(secret[-16:])) > 2 and not _STAND_IN.search(secret):
                 pos = max(pos, found.end())
                 yield *found.span(group), rule.kind
                 break
-
-
-def _is_stand_in(secret: str) -> bool:
-    return len(set(secret[-16:])) <= 2 or _STAND_IN.search(secret) is not None
 
 
 @cache

@@ -13,8 +13,9 @@ the user's own words do any of this, and only to what was said before them.
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import msgspec
 
@@ -120,20 +121,15 @@ class _Planner:
             mine = [end for end in asked if _is_of(end, record)]
             asked = [end for end in asked if end not in mine]
             self._take(one, mine)
-            if (
-                self._written[record.record_id].state == "proposed"
-                and record.record_id in self._unread
-            ):
+            now = self._written[record.record_id]
+            if now.state == "proposed" and record.record_id in self._unread:
                 del self._held[record.record_id]
         for end in asked:  # the sentence itself was not kept, or was known
             self._withdrawn(end)
-        plans = [
-            *plans,
-            *(
-                ClusterPlan((one,))
-                for one in perhaps
-                if self._written[one.record.record_id].state != "proposed"
-            ),
+        plans += [
+            ClusterPlan((one,))
+            for one in perhaps
+            if self._written[one.record.record_id].state != "proposed"
         ]
         done = [
             ClusterPlan(
@@ -238,7 +234,7 @@ class _Planner:
         whole = word_hashes(text) - _ABOUT_RULES
         names = [one for one in names if 0 < len(one) <= NAMED and one != whole]
         named = [one for one in held if any(name <= words_of(one) for name in names)]
-        if named or any(map(_is_name, old)):
+        if named or any(one[:1].isupper() or read(one).kinds for one in old):
             held = named if names else held
         else:
             names = []  # "no more lines to maintain" names nothing that was stated
@@ -282,44 +278,35 @@ class _Planner:
                 over.namespace, _said(record), made=(over,)
             )
             return
-        self._gone_from(older)
-        if older.record_id in self._stored:
-            change = replacing(self._store.graph, older, record, _said(record))
-            self._changes[older.record_id] = change
-        else:
-            self._over(ended(older, record.record_id, record.valid_from))
+        over = ended(older, record.record_id, record.valid_from)
+        self._becomes(over, partial(replacing, self._store.graph, older, record, _said(record)))
 
     def _end(self, older: Record, end: EndClaim) -> None:
-        self._gone_from(older)
         by = next(iter(end.event_ids), "user")
-        if older.record_id in self._stored:
-            change = ending(self._store.graph, older, by, end.at, _shortened(end.text))
-            self._changes[older.record_id] = change
-        else:
-            self._over(ended(older, by, end.at))
+        reason = _shortened(end.text)
+        over = ended(older, by, end.at)
+        self._becomes(over, partial(ending, self._store.graph, older, by, end.at, reason))
 
     def _dispute(self, older: Sequence[Record], record: Record) -> None:
         self._written[record.record_id] = msgspec.structs.replace(record, state="disputed")
         for one in older:
-            self._gone_from(one)
             if one.traits.is_turn:
                 lost = in_state(as_belief(one), "disputed", record.record_id)
                 change = BeliefChange(one.namespace, _said(record), made=(lost,))
                 self._changes[lost.record_id] = change
                 continue
             doubted = msgspec.structs.replace(one, state="disputed", ended_by=record.record_id)
-            if one.record_id in self._stored:
-                change = disputing(self._store.graph, one, record, _said(record))
-                self._changes[one.record_id] = change
-            else:
-                self._over(doubted)
+            graph = self._store.graph
+            self._becomes(doubted, partial(disputing, graph, one, record, _said(record)))
 
-    def _over(self, record: Record) -> None:
-        self._written[record.record_id] = record
-        self._gone.append(record)
-
-    def _gone_from(self, older: Record) -> None:
-        self._held.pop(older.record_id, None)
+    def _becomes(self, record: Record, change: Callable[[], BeliefChange]) -> None:
+        """A belief that is held no more: a change if it is stored, else it is written so."""
+        self._held.pop(record.record_id, None)
+        if record.record_id in self._stored:
+            self._changes[record.record_id] = change()
+        else:
+            self._written[record.record_id] = record
+            self._gone.append(record)
 
     def _still_claimed(self, claims: Iterable[Claim]) -> Iterable[Claim]:
         """Without preferences that were withdrawn in the same batch, or that stand in a change."""
@@ -380,10 +367,6 @@ def _replaces(record: Record, older: Record) -> bool:
     return _other_value(record.title, older.title)
 
 
-def _is_name(text: str) -> bool:
-    return text[:1].isupper() or bool(read(text).kinds)
-
-
 def _same_name(one: str, other: str) -> bool:
     return bool(other) and word_hashes(one) == word_hashes(other) != frozenset()
 
@@ -400,15 +383,11 @@ def _other_value(new: str, old: str) -> bool:
     if not fresh & gone:
         return False
     frame, before = (
-        word_hashes(" ".join(word for word in some if not _is_value(word)))
+        word_hashes(" ".join(word for word in some if not (family(word) or _number(word))))
         for some in (mine, theirs)
     )
     shorter, longer = sorted((frame, before), key=len)
     return len(shorter) >= FRAME and shorter <= longer | _ADVERBS
-
-
-def _is_value(word: str) -> bool:
-    return bool(family(word) or _number(word))
 
 
 def _number(word: str) -> str:

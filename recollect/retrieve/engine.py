@@ -60,6 +60,7 @@ class Ranked:
     left_out: dict[str, str] = field(default_factory=dict)  # what was not used, and why
     vector: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
     by_chance: float = 0.0  # a cosine that means nothing in a store of this size
+    known: float = 0.0  # see `QueryTerms.known`
     content: frozenset[str] = frozenset()  # the stems of the prompt that carry meaning
 
 
@@ -225,6 +226,7 @@ class SearchEngine:
             asked.left_out,
             asked.vector,
             by_chance,
+            terms.known,
             asked.query.content,
         )
 

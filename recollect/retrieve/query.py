@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recollect.core import text_words
 from recollect.core.text_words import STOP_WORDS, words
-from recollect.core.tuning import MATCHING
+from recollect.core.tuning import FLOOR, MATCHING
 from recollect.retrieve.vocabulary import GRAM_BITS, grams_of
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ class QueryTerms:
 
     stems: tuple[str, ...]
     stem_idf: NDArray[np.float64]  # reduced for stop words
-    known: float  # the share of the query's weight whose words the store holds
+    known: float  # of the words that tell something, the share by weight that the store holds
     grams: NDArray[np.uint32]
     gram_number: NDArray[np.uint16]  # gram -> 1 + its index in `grams`, 0 for all others
     gram_idf: NDArray[np.float64]
@@ -313,8 +313,11 @@ def weigh(query: Query, indexes: Sequence["Index"]) -> QueryTerms:
     grams, holders = grams[holders > 0], holders[holders > 0]
     gram_number = np.zeros(1 << GRAM_BITS, dtype=np.uint16)
     gram_number[grams] = np.arange(1, len(grams) + 1)
-    missing = len(unknown) * float(idf(np.zeros(1), session_windows)[0])
-    present = float(weights.sum())
+    # In a small store every word that it has is common, and would count for nothing.
+    total = session_windows + FLOOR.others
+    missing = len(unknown) * float(idf(np.zeros(1), total)[0])
+    telling = np.array([holders_of[stem] for stem in stems if stem not in stop])
+    present = float(idf(telling, total).sum())
     return QueryTerms(
         stems,
         weights,

@@ -7,7 +7,7 @@ remains is exactly the ranking by words.
 """
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeVar
@@ -323,7 +323,7 @@ class Signals:
         own, at, context = self.own, self.at, self.context
         parts = {"grams": own.grams[at], "window": own.window[at], "pairs": own.pairs[at]}
         parts |= {name: one for name, one in context.items() if name not in _NEED_VECTOR}
-        fixed = weights.date * context["date"] + weights.user * context["user"]
+        fixed = weights.date * context["date"]
         if "graph" in context:
             fixed = fixed + weights.graph * context["graph"]
         words, both = own.value(weights)
@@ -341,7 +341,9 @@ class Signals:
         parts["neighbour"] = near[-1]
         lexical = words[at] + weights.neighbour * near[0] + fixed
         lexical = lexical + weights.session * context["session"]
-        total = lexical
+        # Who said it counts for what matches; by itself it is no match.
+        said = weights.user * context["user"]
+        lexical = total = np.where(lexical > 0, lexical + said, lexical)
         if own.cosine is not None:
             parts["cosine"] = own.cosine[at]
             parts |= {name: context[name] for name in _NEED_VECTOR}
@@ -351,6 +353,7 @@ class Signals:
             total = both[at] + weights.neighbour * near[-1] + fixed
             total = total + weights.session * parts["session"] + weights.alone * parts["alone"]
             total = total + weights.session_cosine * parts["session_cosine"]
+            total = np.where(total > 0, total + said, total)
         lexical, total = (np.round(one * self.prior, 9) for one in (lexical, total))
         return ScoredDocuments(self.docs, lexical, total, parts)
 
@@ -482,9 +485,13 @@ def confidence(
                   default=0.0)
         for part in ("grams", "window", "cosine")
     }  # fmt: skip
-    words = floor.grams * most["grams"] + floor.window * most["window"]
     by_chance = floor.chance * math.sqrt(2 * math.log(max(2, vectors))) if vectors else 0.0
-    return most["cosine"] - by_chance + terms.known * words, by_chance
+    return most["cosine"] - by_chance + by_words(most, terms.known, floor), by_chance
+
+
+def by_words(parts: Mapping[str, float], known: float, floor: Floor) -> float:
+    """How sure words make it that a memory answers a query of which the store knows this share."""
+    return known * (floor.grams * parts.get("grams", 0.0) + floor.window * parts.get("window", 0.0))
 
 
 # --- which documents are the best, over several indexes -------------------------------------------

@@ -219,7 +219,7 @@ def _found(
         query=asked.query,
         mode=asked.mode,
         items=tuple(items),
-        good=_good(items, ranked.by_chance) if ranked.confidence >= floor else 0,
+        good=_good(items, ranked) if ranked.confidence >= floor else 0,
         semantic=ranked.semantic,
         confidence=round(ranked.confidence, 4),
         floor=floor,
@@ -228,11 +228,13 @@ def _found(
     )
 
 
-def _good(items: Sequence[SearchHit], by_chance: float) -> int:
+def _good(items: Sequence[SearchHit], ranked: "Ranked") -> int:
     """Up to which item they are good enough for a brief to somebody who asks."""
     from recollect.inject.speaking import chance_of_memory
 
-    likely = (chance_of_memory(one.record, one.parts, by_chance) for one in items)
+    likely = (
+        chance_of_memory(one.record, one.parts, ranked.by_chance, ranked.known) for one in items
+    )
     found = [at for at, chance in enumerate(likely, 1) if chance >= NOTES.past]
     return max(found, default=0)
 

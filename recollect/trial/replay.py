@@ -5,8 +5,6 @@ prompt, by a memory that holds only the sessions of the project that had ended w
 began, and the session itself so far. Store, clock and home are temporary.
 """
 
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -45,17 +43,6 @@ class LearnedMemories:
 
     counts: dict[str, int]
     titles: tuple[str, ...]
-
-
-class TemporaryHome:
-    """A directory that is removed, whatever happens inside."""
-
-    def __enter__(self) -> str:
-        self._path = tempfile.mkdtemp(prefix="recollect-trial-")
-        return self._path
-
-    def __exit__(self, *problem: object) -> None:
-        shutil.rmtree(self._path, ignore_errors=True)
 
 
 class Replay:
@@ -135,7 +122,10 @@ class Replay:
             preferences = len(self._runtime.store.graph.all(namespace, Preference))
             counts += Counter(procedure=procedures, preference=preferences)
         counts.update(one.traits.label for one in found)
-        found.sort(key=_weight, reverse=True)
+        found.sort(
+            key=lambda one: (one.traits.is_belief, one.importance, one.confidence, one.valid_from),
+            reverse=True,
+        )
         titles = dict.fromkeys(" ".join(one.title.split()) for one in found)
         return LearnedMemories(dict(counts.most_common()), tuple(titles)[:MOST_TITLES])
 
@@ -206,10 +196,6 @@ class Replay:
         step = (moment - self._clock.now()).total_seconds()
         if step > 0:
             self._clock.advance(seconds=step)
-
-
-def _weight(record: Record) -> tuple[bool, int, float, datetime]:
-    return (record.traits.is_belief, record.importance, record.confidence, record.valid_from)
 
 
 def _overlapped(session: PastSession, later: Sequence[PastSession]) -> bool:

@@ -6,8 +6,8 @@ after an interruption.
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -76,7 +76,8 @@ def make(
 ) -> TrialReport:
     """`reached` and `answered` are called while it runs."""
     began = time.monotonic()
-    with _replay(sessions, settings, home) as replay:
+    first = min(one.started for one in sessions)
+    with closing(Replay(settings, home, first)) as replay:
         answers = {}
         for one in replay.run(sessions, prompts, reached):
             answers[one.session, one.turn] = one.text
@@ -107,15 +108,6 @@ def make(
         embeds=replay.embeds,
         seconds=time.monotonic() - began,
     )
-
-
-@contextmanager
-def _replay(sessions: Sequence[PastSession], settings: Settings, home: str) -> Iterator[Replay]:
-    replay = Replay(settings, home, min(one.started for one in sessions))
-    try:
-        yield replay
-    finally:
-        replay.close()
 
 
 def best(marks: Sequence[PromptMark]) -> tuple[PromptMark, ...]:

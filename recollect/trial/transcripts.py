@@ -38,10 +38,6 @@ class ProjectRoot:
     root: str
 
     @property
-    def name(self) -> str:
-        return os.path.basename(self.key) or "no project"
-
-    @property
     def namespace(self) -> str:
         digest = hashlib.blake2b(self.key.encode("utf-8", "replace"), digest_size=12)
         return projects.namespace(ACTOR, digest.hexdigest())

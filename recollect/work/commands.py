@@ -6,6 +6,7 @@ script inside a line is not read.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +22,12 @@ _PREFIX = re.compile(
     r"^(?:\w{1,60}=\S{0,200}\s+|(?:time|sudo|nohup|exec|command)\s+|timeout\s+(?:-\S+\s+)?\d\S{0,8}\s+|env\s+)"
 )
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.){0,4000}\"|'[^']{0,4000}'")
-_COMMIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b")
-_MESSAGE = re.compile(r"\s(?:-[a-z]*m|--message)[ =]*([\"'])(.{0,2000}?)(?<!\\)\1", re.S)
-_CAT = re.compile(r"^\$\(cat <<-?\s*['\"]?(\w+)['\"]?\s*\n(.*)", re.S)
-
+GIT_COMMIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b")
+# An option whose text follows: as a here-document with this end, or in these quotes.
+HERE = r"""(?:"\$\(cat\s++<<-?\s*+\\?['"]?(?P<end>\w++)['"]?[ \t]*+\n|(?P<quote>["']))"""
+MESSAGE = re.compile(r"(?<=\s)(?:-[a-z]*m|--message)[\s=]*+" + HERE)
+_CLOSING = {'"': re.compile(r'(?<!\\)"'), "'": re.compile(r"(?<!\\)'")}
+MOST_TEXTS = 8  # of one command
 # Programs that change nothing: what their arguments name is not acted on.
 _READING = words_of(
     """
@@ -166,17 +169,30 @@ def _file_of(word: str) -> str:
 
 def commit_subject(line: str) -> str:
     """The first line of the message of a `git commit`, or ""."""
-    if not _COMMIT.search(line[:MOST_LINE]):
-        return ""
-    found = _MESSAGE.search(line[:MOST_LINE])
-    if found is None:
-        return ""
-    text = found[2]
-    document = _CAT.match(text)
-    if document is not None:
-        text = document[2]
-    subject = next((one.strip() for one in text.splitlines() if one.strip()), "")
-    return subject.replace('\\"', '"')[:MOST_CHARS]
+    line = line[:MOST_LINE] if GIT_COMMIT.search(line[:MOST_LINE]) else ""
+    said = (one.strip() for _, text in given_texts(MESSAGE, line) for one in text.splitlines())
+    return next(filter(None, said), "").replace('\\"', '"')[:MOST_CHARS]
+
+
+def given_texts(option: re.Pattern[str], command: str) -> Iterator[tuple[re.Match[str], str]]:
+    """The texts that are given to an option. One without its end is left out."""
+    at = 0
+    for _ in range(MOST_TEXTS):
+        found = option.search(command, at)
+        if found is None:
+            return
+        at = found.end()
+        rest = command[at:]
+        if found["quote"]:
+            end = _CLOSING[found["quote"]].search(rest)
+            text = rest[: end.start()] if end else ""
+        else:
+            lines = rest.split("\n")
+            ends = (n for n, line in enumerate(lines) if line.strip(" \t").startswith(found["end"]))
+            text = "\n".join(lines[: next(ends, 0)])
+        if text:
+            at += len(text)
+            yield found, text
 
 
 def printed(output: Any) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import struct
 import tempfile
+from array import array
 from collections.abc import Iterator
 
 import apsw
@@ -54,7 +55,7 @@ def test_a_vector_survives_bit_for_bit(bits: list[int]) -> None:
     raw = struct.pack("<384I", *bits)
     as_numpy = numpy.frombuffer(raw, dtype="<f4")
     assert vector_bytes.encode(as_numpy) == raw
-    assert vector_bytes.encode(vector_bytes.decode(raw, owner="x")) == raw
+    assert vector_bytes.encode(array("f", raw)) == raw
 
 
 # O04

@@ -77,7 +77,7 @@ NUMBERS: dict[str, list[tuple[Any, Any]]] = {
     "E15": [(contradict.AGAIN, 0.05)],
     "E16": [(consolidate.LEAST, 3)],
     "F01": [(engine_of_store.COMMIT_ROWS, 64), (engine_of_store.COMMIT_WAIT_S, 0.005)],
-    "F07": [(vector_bytes.DIMENSIONS, 384), (vector_bytes.BYTES, 1536)],
+    "F07": [(vector_bytes.DIMENSIONS, 384), (4 * vector_bytes.DIMENSIONS, 1536)],
     "F27": [(connect.BUSY_MS, 5000)],
     "G02": [(embedder.MAX_CHARS, 10_000)],
     "G03": [(embedder.TIMEOUT, 2.0)],

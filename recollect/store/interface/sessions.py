@@ -15,14 +15,20 @@ from recollect.store.interface.paging import Cursor, Page
 
 
 class Sessions(Protocol):
-    """A session is seen when its first event arrives; hosts tell when it ends, or never."""
+    """A session is seen when its first event arrives; hosts tell when it ends, or upkeep
+    ends it when nothing more comes."""
 
     def get(self, namespace: str, session_id: str) -> Session | None: ...
     def page(
         self, namespace: str, *, before: Cursor | None = None, limit: int = 50
     ) -> Page[Session]: ...
     def end(self, ended: Sequence[tuple[str, str]], status: SessionStatus, at: datetime) -> int:
-        """Close sessions, each named by namespace and id; how many of them there are."""
+        """Close sessions, each named by namespace and id; how many of them there are, but for those
+        that went on after this time. A later event opens a session again."""
+
+    def end_silent(self, before: datetime) -> int:
+        """Close all that run and had their last event before this time, at the time of that event;
+        how many."""
 
     def last_heard(self) -> dict[str, datetime]:
         """When each host last sent anything, over all namespaces; `doctor --prove` not counted."""

@@ -35,6 +35,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(8, "memories by when it happened", schema_changes.SCHEMA_8),
     Migration(9, "counts of memories", schema_changes.SCHEMA_9),
     Migration(10, "beliefs by type and category", schema_changes.SCHEMA_10),
+    Migration(11, "resumed sessions", schema_changes.SCHEMA_11),
 )
 
 

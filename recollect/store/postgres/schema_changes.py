@@ -234,3 +234,22 @@ CREATE INDEX beliefs_by_category ON memory_records
     (namespace, category, state, valid_from, record_id)
     WHERE kind = 'knowledge' AND category IS NOT NULL;
 """
+
+# Schema 11: a session that is resumed runs again, as SQLite's schema 15.
+#
+# What happened before its end and comes late, from a spool or a slow hook, does not open it.
+SCHEMA_11 = """
+CREATE OR REPLACE FUNCTION event_arrives() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO unextracted (seq, namespace, bytes)
+    VALUES (NEW.seq, NEW.namespace, octet_length(NEW.body));
+    INSERT INTO sessions AS s (namespace, session_id, surface, status, started_at, last_event_at)
+    VALUES (NEW.namespace, NEW.session_id, NEW.surface, 'active', NEW.valid_time, NEW.valid_time)
+    ON CONFLICT (namespace, session_id) DO UPDATE SET
+        started_at = least(s.started_at, excluded.started_at),
+        last_event_at = greatest(s.last_event_at, excluded.last_event_at),
+        status = CASE WHEN s.ended_at < excluded.last_event_at THEN 'active' ELSE s.status END,
+        ended_at = CASE WHEN s.ended_at < excluded.last_event_at THEN NULL ELSE s.ended_at END;
+    RETURN NULL;
+END $$;
+"""

@@ -35,8 +35,15 @@ SELECT {column_list(rows.SESSION.columns)} FROM sessions
 """)
 END_SESSION = both("""
 UPDATE sessions SET status = $status, ended_at = $at
- WHERE namespace = $namespace AND session_id = $session_id
+ WHERE namespace = $namespace AND session_id = $session_id AND last_event_at <= $at
 """)
+END_SILENT = both(
+    """
+UPDATE sessions SET status = 'completed', ended_at = last_event_at
+ WHERE status = 'active' AND last_event_at < $before
+""",
+    across="upkeep ends sessions that are silent, wherever they are; it reads times only",
+)
 LAST_HEARD = each(
     sqlite="""
 SELECT surface, max(last_event_at) FROM sessions
@@ -114,6 +121,13 @@ class SqlSessions:
                 db.run(END_SESSION, row)
                 found += db.changes()
             return found
+
+        return self._engine.write(work)
+
+    def end_silent(self, before: datetime) -> int:
+        def work(db: Connection) -> int:
+            db.run(END_SILENT, {"before": to_micros(before)})
+            return db.changes()
 
         return self._engine.write(work)
 

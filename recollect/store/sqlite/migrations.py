@@ -39,6 +39,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(12, "memories by when it happened", schema_changes.SCHEMA_12),
     Migration(13, "counts of memories", schema_changes.SCHEMA_13),
     Migration(14, "beliefs by type and category", schema_changes.SCHEMA_14),
+    Migration(15, "resumed sessions", schema_changes.SCHEMA_15),
 )
 
 

@@ -356,3 +356,22 @@ CREATE INDEX beliefs_by_category ON memory_records
     (namespace, category, state, valid_from, record_id)
     WHERE kind = 'knowledge' AND category IS NOT NULL;
 """
+
+# Schema 15: a session that is resumed runs again.
+#
+# What happened before its end and comes late, from a spool or a slow hook, does not open it.
+SCHEMA_15 = """
+DROP TRIGGER events_arrive;
+CREATE TRIGGER events_arrive AFTER INSERT ON events BEGIN
+    INSERT INTO namespaces (namespace) VALUES (new.namespace) ON CONFLICT DO NOTHING;
+    INSERT INTO unextracted (seq, namespace, bytes)
+    VALUES (new.seq, new.namespace, octet_length(new.body));
+    INSERT INTO sessions (namespace, session_id, surface, status, started_at, last_event_at)
+    VALUES (new.namespace, new.session_id, new.surface, 'active', new.valid_time, new.valid_time)
+    ON CONFLICT (namespace, session_id) DO UPDATE SET
+        started_at = min(started_at, excluded.started_at),
+        last_event_at = max(last_event_at, excluded.last_event_at),
+        status = CASE WHEN ended_at < excluded.last_event_at THEN 'active' ELSE status END,
+        ended_at = CASE WHEN ended_at < excluded.last_event_at THEN NULL ELSE ended_at END;
+END;
+"""

@@ -35,10 +35,40 @@ class SessionsContract:
         assert session is not None
         assert (session.status, session.started_at) == ("active", NOON)
         assert session.last_event_at == NOON + timedelta(hours=1)
-        assert store.sessions.end([(NAMESPACE, "session-1")], "completed", clock.now())
+        at = NOON + timedelta(hours=2)
+        assert store.sessions.end([(NAMESPACE, "session-1")], "completed", at)
         ended = store.sessions.get(NAMESPACE, "session-1")
-        assert ended is not None and (ended.status, ended.ended_at) == ("completed", clock.now())
-        assert not store.sessions.end([(NAMESPACE, "nobody")], "completed", clock.now())
+        assert ended is not None and (ended.status, ended.ended_at) == ("completed", at)
+        assert not store.sessions.end([(NAMESPACE, "nobody")], "completed", at)
+
+    def test_a_session_that_goes_on_after_its_end_runs_again(self, store: Store) -> None:
+        def state() -> tuple[str, datetime | None]:
+            session = store.sessions.get(NAMESPACE, "session-1")
+            assert session is not None
+            return session.status, session.ended_at
+
+        mine, at = [(NAMESPACE, "session-1")], NOON + timedelta(hours=2)
+        store.events.put([arrival()])
+        store.sessions.end(mine, "failed", at)
+        store.events.put([arrival(valid_time=at - timedelta(minutes=1))])  # it was on its way
+        assert state() == ("failed", at)
+        store.events.put([arrival(valid_time=at + timedelta(minutes=1))])
+        assert state() == ("active", None)
+        assert not store.sessions.end(mine, "completed", at)  # told late
+        assert state() == ("active", None)
+
+    def test_silent_sessions_end_with_their_last_event(self, store: Store) -> None:
+        later = NOON + timedelta(hours=3)
+        store.events.put([arrival(), arrival(session_id="b", namespace=OTHER, valid_time=later)])
+        store.events.put([arrival(session_id="failed")])
+        store.sessions.end([(NAMESPACE, "failed")], "failed", NOON)
+        assert store.sessions.end_silent(later) == 1
+        told = [store.sessions.get(NAMESPACE, "session-1"), store.sessions.get(OTHER, "b"),
+                store.sessions.get(NAMESPACE, "failed")]  # fmt: skip
+        assert [(one.status, one.ended_at) for one in told if one is not None] == [
+            ("completed", NOON), ("active", None), ("failed", NOON),
+        ]  # fmt: skip
+        assert store.sessions.end_silent(later) == 0
 
     def test_each_host_is_known_by_when_it_was_last_heard(self, store: Store) -> None:
         later = NOON + timedelta(hours=1)

@@ -237,6 +237,15 @@ def test_a_session_that_was_resumed_at_once_is_so_from_the_spool_too(
     assert told == ["session-start", "session-end"] * 3
 
 
+def test_a_session_that_was_resumed_in_the_spool_runs(
+    pipeline: Pipeline, store: SqliteStore
+) -> None:
+    names = ["SessionStart", "SessionEnd", "SessionStart"]
+    spooled(pipeline, *(signal(name, 10.0 * at) for at, name in enumerate(names, 1)))
+    (session,) = store.sessions.page("/actor/ada/").items
+    assert (session.status, session.ended_at) == ("active", None)
+
+
 def test_what_was_spooled_is_no_runaway_however_fast_it_is_read(
     pipeline: Pipeline, store: SqliteStore, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

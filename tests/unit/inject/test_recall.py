@@ -13,6 +13,7 @@ from recollect.core import errors, ids
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
 from recollect.core.text_words import count_tokens
+from recollect.core.tuning import MATCHING
 from recollect.core.values import JsonBody, Preference, Record
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
@@ -423,6 +424,47 @@ def test_without_a_model_recall_goes_by_words(
         assert recalled.records, changed
         assert made.receipt(recalled).detail["semantic"] is False
         made.runtime.close()
+
+
+PAST = {  # questions about the past, and which memory of WORK answers
+    "do you remember when we chose a colour for the bicycle?": None,
+    "when did we launch the moon rocket?": None,
+    "what did we pay for the sofa?": None,
+    "when did we visit the volcano?": None,
+    "what did we decide about the retries of the billing api?": 0,
+    "why did we move the database?": 1,
+    "what did we do about dark mode?": 2,
+    "do you remember the flaky test?": 3,
+}
+
+
+def test_without_a_model_a_question_about_the_past_gets_only_what_shares_its_words(
+    store: SqliteStore, clock: ManualClock, chosen: Settings
+) -> None:
+    made = Setup(store, clock, replace(chosen, embedding=False))
+    kept = made.memories.add([msgspec.structs.replace(one, author="user") for one in WORK])
+    made.it.index_cache.fill([NAMESPACE, GLOBAL])
+    for text, answer in PAST.items():
+        wanted = () if answer is None else (kept[answer].record_id,)
+        assert made.ask(text, session=text).records == wanted, text
+        asked = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), "", None, 9500)
+        assert made.it.recall_now.preview(asked, 2000).records == wanted, text
+    made.runtime.close()
+
+
+def test_a_memory_that_has_no_vector_yet_is_told_only_for_its_words(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup.memories.add(WORK)
+    setup.settle()
+    assert setup.it._backfill is not None
+    monkeypatch.setattr(setup.it._backfill, "wake", lambda: None)
+    late = setup.memories.add([note("Lunch is at noon", "The kitchen closes at two.")])[0]
+    recalled = setup.ask("when did we launch the moon rocket?")
+    parts = {one["record_id"]: one["parts"] for one in setup.receipt(recalled).detail["candidates"]}
+    assert parts[late.record_id]["cosine"] == MATCHING.unknown_cosine
+    assert recalled.records == ()
+    assert setup.ask("when did we say is lunch?", session="b").records == (late.record_id,)
 
 
 def test_explicit_recall_may_say_it_again_and_say_more(setup: Setup) -> None:

@@ -133,6 +133,27 @@ def test_date_named_in_the_question_lifts_memories_of_that_time() -> None:
     assert found(engine, "what was when we met in May 1970?")[0] == "4"
 
 
+def test_who_said_it_is_no_match_by_itself() -> None:
+    documents = [
+        Document(id="storm", text="A retry storm", author="user", vectors=axis(0)[None]),
+        Document(id="pnpm", text="Use pnpm for this", author="user", vectors=axis(1)[None]),
+    ]
+    engine = SearchEngine(Fixed(walrus=1, storm=1))
+    engine.add("n", documents)
+    by_words = engine.search("storm", ["n"], mode="keyword", floor=False).results
+    assert [one.id for one in by_words] == ["storm"]
+    # With rank fusion it has no rank by words either.
+    fused = engine.search("storm", ["n"], fusion="rrf", floor=False).results
+    assert {one.id: one.score for one in fused} == pytest.approx({"storm": 1 / 61, "pnpm": 1 / 61})
+
+
+def test_small_words_alone_make_nobody_sure() -> None:
+    engine = SearchEngine()
+    engine.add("n", [Document(id="queue", text="What did we choose for the queue? Redis.")])
+    assert engine.search("what did we pay for the sofa?", ["n"], floor=False).confidence == 0
+    assert engine.search("what did we choose for the queue?", ["n"]).results
+
+
 def test_rank_fusion_is_selectable() -> None:
     notes = [
         Document(id=note.id, text=note.text, vectors=axis(number)[None])

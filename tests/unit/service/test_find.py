@@ -12,7 +12,7 @@ from recollect.core.clock import ManualClock
 from recollect.core.values import Entity, Fact
 from recollect.daemon.runtime import Runtime
 from recollect.service.context import ContextQuery, ExplainQuery, context, explain
-from recollect.service.search import SearchQuery, search
+from recollect.service.search import Mode, SearchQuery, search
 from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE, record
 
@@ -96,3 +96,21 @@ def test_a_search_says_where_its_good_results_end(runtime: Runtime, clock: Manua
 
     assert good("what is the retry cap of the ledger?") == (1, 2)
     assert good("which of the kubernetes clusters is the newest?") == (0, 2)
+
+
+def test_without_a_model_only_what_has_words_of_the_query_is_listed_as_good(
+    runtime: Runtime, clock: ManualClock
+) -> None:
+    said = {"strategy": "user", "author": "user", "valid_from": clock.now()}
+    runtime.memories.add(
+        [record("A capybara sleeps in the pond", **said)]
+        + [record(f"Invoice {n} was paid in full", **said) for n in range(6)]
+    )
+    modes: tuple[Mode, ...] = ("keyword", "hybrid")
+    for mode in modes:
+        asked = SearchQuery(query="capybara", namespace=NAMESPACE, mode=mode)
+        answer = search(runtime, asked)
+        assert [one.record.title for one in answer.items] == ["A capybara sleeps in the pond"]
+        assert answer.good == 1
+    asked = SearchQuery(query="was the capybara full?", namespace=NAMESPACE)
+    assert search(runtime, asked).good == 1

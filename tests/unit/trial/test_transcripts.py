@@ -94,7 +94,7 @@ def test_a_folder_can_be_split_by_the_names_of_roots(tmp_path: pathlib.Path) -> 
         said = row("user", f"question {number}", f"2026-03-0{number + 1}T09:00:00", cwd)
         write(folder / f"{number}.jsonl", said)
     found, _ = transcripts.in_folder(str(folder), str(tmp_path), MANY, split=True)
-    names = [one.project.name for one in transcripts.read(found)]
+    names = [os.path.basename(one.project.key) for one in transcripts.read(found)]
     assert names == ["app", "app", "app", "docs"]
 
 
@@ -126,7 +126,7 @@ def test_sessions_of_agents_are_found_project_by_project(tmp_path: pathlib.Path)
         said = row("user", f"question {number}", f"2026-03-0{number + 1}T09:00:00", cwd)
         write(home / ".claude" / "projects" / "p" / f"{number}.jsonl", said)
     found, left_out = transcripts.of_agents(registry.readers(), str(home), {}, MANY)
-    names = [one.project.name for one in transcripts.read(found)]
+    names = [os.path.basename(one.project.key) for one in transcripts.read(found)]
     assert (names, left_out) == (["here", "here", "away", "away"], 0)
 
 

@@ -4,8 +4,8 @@ import { html, useEffect, useState } from "../html.js";
 import { projects } from "../projects.js";
 import { bytes, count, plural } from "../format.js";
 import { Ago, Badge } from "./pieces.js";
-import { Card, useData } from "./states.js";
-import { toast, toastError } from "./toast.js";
+import { Card, none, useData } from "./states.js";
+import { attempt, toast, toastError } from "./toast.js";
 
 const LOOK_MS = 2000;
 const SHOWN = 8;
@@ -34,22 +34,16 @@ export function Jobs() {
   const state = useWatched(daemon.jobs, (data) =>
     data.items.some((one) => one.state === "running"),
   );
-  const act = async (job, what) => {
-    try {
+  const act = (job, what) =>
+    attempt(async () => {
       await daemon.changeJob(job.job_id, what);
       state.again();
-    } catch (error) {
-      toastError(error);
-    }
-  };
+    });
   return html`
     <${Card}
       title="Background work"
       state=${state}
-      empty=${{
-        when: (data) => !data.items.length,
-        show: html`<p class="soft">Nothing is running or waiting.</p>`,
-      }}>
+      empty=${none("Nothing is running or waiting.")}>
       ${(data) => html`
         <ul class="rows">
           ${data.items.slice(0, SHOWN).map((one) => html`
@@ -95,10 +89,7 @@ export function Plugins() {
     <${Card}
       title="Plugins and webhooks"
       state=${state}
-      empty=${{
-        when: (data) => !data.items.length,
-        show: html`<p class="soft">No plugin is installed.</p>`,
-      }}>
+      empty=${none("No plugin is installed.")}>
       ${(data) => html`
         <ul class="rows">
           ${data.items.map((one) => html`
@@ -212,15 +203,12 @@ export function Import() {
     }
     look(false);
   };
-  const begin = async (sources) => {
-    try {
+  const begin = (sources) =>
+    attempt(async () => {
       await daemon.startImport(sources);
       offer(null);
       state.again();
-    } catch (error) {
-      toastError(error);
-    }
-  };
+    });
   return html`
     <${Card} title="Import" state=${state}>
       ${(data) => html`

@@ -5,7 +5,7 @@ import { html, useState } from "../html.js";
 import { nameOf, projectOf, projects } from "../projects.js";
 import { href } from "../route.js";
 import { ago, count, plural, when } from "../format.js";
-import { Dialog } from "./dialog.js";
+import { FormDialog } from "./dialog.js";
 import { Badge, Kind, State } from "./pieces.js";
 import { toast, toastError } from "./toast.js";
 import { undo, undoable } from "./undo.js";
@@ -254,34 +254,18 @@ export function BeliefGroup({ name, items, note, few = FEW, below, ...more }) {
   `;
 }
 
-export function Correct({ name, text, close, save }) {
-  const submit = (event) => {
-    event.preventDefault();
-    save(event, new FormData(event.target).get("text").trim());
-  };
-  return html`
-    <${Dialog} label=${`Correct: ${name}`} close=${close}>
-      <form onSubmit=${submit}>
-        <div class="body grid">
-          <h2>Correct</h2>
-          <label class="field">
-            What holds instead
-            <textarea
-              name="text"
-              required
-              maxlength="4000"
-              rows="4"
-              defaultValue=${text}></textarea>
-          </label>
-        </div>
-        <footer>
-          <button type="button" onClick=${close}>Cancel</button>
-          <button class="primary" type="submit">Save</button>
-        </footer>
-      </form>
-    <//>
-  `;
-}
+export const Correct = ({ name, text, close, save }) => html`
+  <${FormDialog}
+    label=${`Correct: ${name}`}
+    close=${close}
+    save=${(form, event) => save(event, form.get("text").trim())}>
+    <h2>Correct</h2>
+    <label class="field">
+      What holds instead
+      <textarea name="text" required maxlength="4000" rows="4" defaultValue=${text}></textarea>
+    </label>
+  <//>
+`;
 
 // `several`: of more than one project, which they do not leave.
 export function Reach({ record, several, close, save }) {
@@ -289,60 +273,51 @@ export function Reach({ record, several, close, save }) {
   const [scope, choose] = useState(
     !here ? "everywhere" : record.scope === "turn" ? "project" : record.scope,
   );
-  const submit = (event) => {
-    event.preventDefault();
-    save(event, { scope, ...Object.fromEntries(new FormData(event.target)) });
-  };
   return html`
-    <${Dialog} label=${`Where it holds: ${record.title}`} close=${close}>
-      <form onSubmit=${submit}>
-        <div class="body grid">
-          <h2>Where it holds</h2>
-          <p class="soft wrap">${record.title}</p>
-          <label class="field">
-            Holds
-            <select value=${scope} onChange=${(event) => choose(event.target.value)}>
-              ${REACH.map(([name, words]) => html`
-                <option key=${name} value=${name}>${words}</option>
+    <${FormDialog}
+      label=${`Where it holds: ${record.title}`}
+      close=${close}
+      save=${(form, event) => save(event, { scope, ...Object.fromEntries(form) })}>
+      <h2>Where it holds</h2>
+      <p class="soft wrap">${record.title}</p>
+      <label class="field">
+        Holds
+        <select value=${scope} onChange=${(event) => choose(event.target.value)}>
+          ${REACH.map(([name, words]) => html`
+            <option key=${name} value=${name}>${words}</option>
+          `)}
+        </select>
+      </label>
+      ${scope === "branch" || scope === "session" ? html`
+        <label class="field">
+          ${scope === "branch" ? "Name of the branch" : "Id of the session"}
+          <input
+            type="text"
+            name="name"
+            required
+            maxlength="256"
+            defaultValue=${
+              record.scope === scope
+                ? record.scope_name
+                : scope === "session"
+                  ? (record.session_id ?? "")
+                  : ""
+            }
+          />
+        </label>
+      ` : null}
+      ${scope !== "everywhere" && !(several && here) ? html`
+        <label class="field">
+          Project
+          <select name="project" value=${projectOf(record.namespace)}>
+            ${projects.value
+              .filter((one) => one.project_id)
+              .map((one) => html`
+                <option key=${one.project_id} value=${one.project_id}>${one.name}</option>
               `)}
-            </select>
-          </label>
-          ${scope === "branch" || scope === "session" ? html`
-            <label class="field">
-              ${scope === "branch" ? "Name of the branch" : "Id of the session"}
-              <input
-                type="text"
-                name="name"
-                required
-                maxlength="256"
-                defaultValue=${
-                  record.scope === scope
-                    ? record.scope_name
-                    : scope === "session"
-                      ? (record.session_id ?? "")
-                      : ""
-                }
-              />
-            </label>
-          ` : null}
-          ${scope !== "everywhere" && !(several && here) ? html`
-            <label class="field">
-              Project
-              <select name="project" value=${projectOf(record.namespace)}>
-                ${projects.value
-                  .filter((one) => one.project_id)
-                  .map((one) => html`
-                    <option key=${one.project_id} value=${one.project_id}>${one.name}</option>
-                  `)}
-              </select>
-            </label>
-          ` : null}
-        </div>
-        <footer>
-          <button type="button" onClick=${close}>Cancel</button>
-          <button class="primary" type="submit">Save</button>
-        </footer>
-      </form>
+          </select>
+        </label>
+      ` : null}
     <//>
   `;
 }

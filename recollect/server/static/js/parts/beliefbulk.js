@@ -3,7 +3,7 @@ import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { plural } from "../format.js";
 import { Reach } from "./belief.js";
-import { Dialog } from "./dialog.js";
+import { FormDialog } from "./dialog.js";
 import { ActionBar, Choose, doEach, retypeAll, sharedTypes } from "./selection.js";
 
 export function BeliefBulk({ selection, items, again }) {
@@ -90,29 +90,19 @@ export function BeliefBulk({ selection, items, again }) {
   `;
 }
 
-function Merge({ records, close, act }) {
-  const submit = (event) => {
-    event.preventDefault();
-    act(new FormData(event.target).get("kept"));
-  };
-  return html`
-    <${Dialog} label="Merge these beliefs" close=${close}>
-      <form onSubmit=${submit}>
-        <div class="body grid">
-          <h2>Which one says it best?</h2>
-          <p class="soft">It goes on to hold; the others end. You can undo this.</p>
-          ${records.map((one, i) => html`
-            <label class="row-line option" key=${one.record_id}>
-              <input type="radio" name="kept" value=${one.record_id} defaultChecked=${!i} />
-              <span class="wrap">${one.title}</span>
-            </label>
-          `)}
-        </div>
-        <footer>
-          <button type="button" onClick=${close}>Cancel</button>
-          <button class="primary" type="submit">Merge</button>
-        </footer>
-      </form>
-    <//>
-  `;
-}
+const Merge = ({ records, close, act }) => html`
+  <${FormDialog}
+    label="Merge these beliefs"
+    yes="Merge"
+    close=${close}
+    save=${(form) => act(form.get("kept"))}>
+    <h2>Which one says it best?</h2>
+    <p class="soft">It goes on to hold; the others end. You can undo this.</p>
+    ${records.map((one, i) => html`
+      <label class="row-line option" key=${one.record_id}>
+        <input type="radio" name="kept" value=${one.record_id} defaultChecked=${!i} />
+        <span class="wrap">${one.title}</span>
+      </label>
+    `)}
+  <//>
+`;

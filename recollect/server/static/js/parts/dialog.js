@@ -20,6 +20,26 @@ export function Dialog({ label, kind = "", close, children }) {
   `;
 }
 
+// A dialog with a form; `save` is given what stands in it, and the event. `more`: further buttons.
+export function FormDialog({ label, yes = "Save", close, save, more, children }) {
+  const submit = (event) => {
+    event.preventDefault();
+    save(new FormData(event.target), event);
+  };
+  return html`
+    <${Dialog} label=${label} close=${close}>
+      <form onSubmit=${submit}>
+        <div class="body grid">${children}</div>
+        <footer>
+          ${more}
+          <button type="button" onClick=${close}>Cancel</button>
+          <button class="primary" type="submit">${yes}</button>
+        </footer>
+      </form>
+    <//>
+  `;
+}
+
 export function Confirm({ title, text, yes = "Forget", tone = "danger", act, close }) {
   return html`
     <${Dialog} label=${title} close=${close}>

@@ -1,9 +1,9 @@
 // Searches that have a name: saved, opened, deleted.
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
-import { Dialog } from "./dialog.js";
+import { FormDialog } from "./dialog.js";
 import { useData } from "./states.js";
-import { toast, toastError } from "./toast.js";
+import { attempt, toast } from "./toast.js";
 
 const filtersIn = (params) => {
   const kept = Object.entries(params).filter(([, value]) => value !== "");
@@ -15,8 +15,8 @@ export function SavedSearches({ params }) {
   const [naming, name] = useState(false);
   const now = filtersIn(params);
   const items = state.data?.items ?? [];
-  const drop = async (one) => {
-    try {
+  const drop = (one) =>
+    attempt(async () => {
       await daemon.dropSearch(one.name);
       const again = async () => {
         await daemon.saveSearch(one.name, one.filters);
@@ -24,21 +24,13 @@ export function SavedSearches({ params }) {
       };
       toast(`Deleted the search “${one.name}”.`, { act: again });
       state.again();
-    } catch (error) {
-      toastError(error);
-    }
-  };
-  const save = async (event) => {
-    event.preventDefault();
-    const given = new FormData(event.target).get("name").trim();
-    name(false);
-    try {
-      await daemon.saveSearch(given, now);
+    });
+  const save = (form) =>
+    attempt(async () => {
+      name(false);
+      await daemon.saveSearch(form.get("name").trim(), now);
       state.again();
-    } catch (error) {
-      toastError(error);
-    }
-  };
+    });
   const known = items.some((one) => one.filters === now);
   return html`
     <div class="saved row-line" role="group" aria-label="Saved searches">
@@ -58,20 +50,12 @@ export function SavedSearches({ params }) {
         <button class="plain small" onClick=${() => name(true)}>Save this search…</button>
       ` : null}
       ${naming ? html`
-        <${Dialog} label="Save this search" close=${() => name(false)}>
-          <form onSubmit=${save}>
-            <div class="body grid">
-              <h2>Save this search</h2>
-              <label class="field">
-                Name
-                <input type="text" name="name" required maxlength="100" autofocus />
-              </label>
-            </div>
-            <footer>
-              <button type="button" onClick=${() => name(false)}>Cancel</button>
-              <button class="primary" type="submit">Save</button>
-            </footer>
-          </form>
+        <${FormDialog} label="Save this search" close=${() => name(false)} save=${save}>
+          <h2>Save this search</h2>
+          <label class="field">
+            Name
+            <input type="text" name="name" required maxlength="100" autofocus />
+          </label>
         <//>
       ` : null}
     </div>

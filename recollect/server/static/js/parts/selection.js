@@ -5,7 +5,7 @@ import { typesOf } from "../kinds.js";
 import { projects } from "../projects.js";
 import { plural } from "../format.js";
 import { Dialog } from "./dialog.js";
-import { toast, toastError } from "./toast.js";
+import { attempt, toast, toastError } from "./toast.js";
 
 const BATCH = 100;
 
@@ -82,8 +82,8 @@ export const retypeAll = (records, type, after) =>
     after,
   );
 
-export async function exportAll(records) {
-  try {
+export const exportAll = (records) =>
+  attempt(async () => {
     const found = [];
     for (const ids of chunks(records.map((one) => one.record_id)))
       found.push(...(await daemon.batch(ids)).items);
@@ -93,10 +93,7 @@ export async function exportAll(records) {
     link.download = "memories.jsonl";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  } catch (error) {
-    toastError(error);
-  }
-}
+  });
 
 // One choice out of a list, in a dialog.
 export function Choose({ title, label, options, yes, close, act }) {

@@ -134,6 +134,12 @@ export const Card = ({ title, state, empty, children }) => html`
   </section>
 `;
 
+// What a card shows in place of an empty list.
+export const none = (words, list = (data) => data.items) => ({
+  when: (data) => !list(data).length,
+  show: html`<p class="soft">${words}</p>`,
+});
+
 // Shows one of these states, or what `children` makes of the data.
 export function Shown({ state, empty, children }) {
   if (state.error && !state.data)

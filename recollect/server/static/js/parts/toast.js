@@ -12,6 +12,14 @@ export function toast(text, { act, label = "Undo", tone = "" } = {}) {
 }
 export const toastError = (error) =>
   toast(`${error.message}${error.hint ? ` Try: ${error.hint}` : ""}`);
+// Does something, and says what went wrong if it fails.
+export async function attempt(work) {
+  try {
+    return await work();
+  } catch (error) {
+    toastError(error);
+  }
+}
 const drop = (id) => (shown.value = shown.value.filter((one) => one.id !== id));
 
 export const Toasts = () => html`

@@ -6,11 +6,11 @@ import { nameOf } from "../projects.js";
 import { go, href } from "../route.js";
 import { percent, plural, short, when } from "../format.js";
 import { Correct, Reach } from "../parts/belief.js";
-import { Confirm, Dialog } from "../parts/dialog.js";
+import { Confirm, FormDialog } from "../parts/dialog.js";
 import { Ago, Badge, Fresh, Kind, Segments, State } from "../parts/pieces.js";
 import { Choose, moveAll, projectOptions } from "../parts/selection.js";
 import { Empty, Loading, Shown, useData } from "../parts/states.js";
-import { toast, toastError } from "../parts/toast.js";
+import { attempt, toast } from "../parts/toast.js";
 import { undo, undoable } from "../parts/undo.js";
 
 const AUTHOR = {
@@ -379,9 +379,7 @@ function Edit({ record, close, again }) {
   const names = editable(record).filter((name) => name in FIELDS);
   const types = typesOf(record);
   const type = record.knowledge_type ?? record.observation_type ?? "";
-  const save = (event) => {
-    event.preventDefault();
-    const form = new FormData(event.target);
+  const save = (form) => {
     const wanted = names.map((name) => [name, given(form, name)]);
     const chosen = form.get("type");
     if (chosen && chosen !== type) wanted.push(["type", chosen]);
@@ -394,33 +392,25 @@ function Edit({ record, close, again }) {
     );
   };
   return html`
-    <${Dialog} label="Edit this memory" close=${close}>
-      <form onSubmit=${save}>
-        <div class="body grid">
-          <h2>Edit</h2>
-          ${names.slice(0, 1).map((name) => html`
-            <${Field} key=${name} name=${name} value=${record[name]} />
-          `)}
-          ${types.length > 1 ? html`
-            <label class="field">
-              Type
-              <select name="type" value=${type}>
-                ${type ? null : html`<option value="">None</option>`}
-                ${types.map((one) => html`
-                  <option key=${one.name} value=${one.name}>${one.label}</option>
-                `)}
-              </select>
-            </label>
-          ` : null}
-          ${names.slice(1).map((name) => html`
-            <${Field} key=${name} name=${name} value=${record[name]} />
-          `)}
-        </div>
-        <footer>
-          <button type="button" onClick=${close}>Cancel</button>
-          <button class="primary" type="submit">Save</button>
-        </footer>
-      </form>
+    <${FormDialog} label="Edit this memory" close=${close} save=${save}>
+      <h2>Edit</h2>
+      ${names.slice(0, 1).map((name) => html`
+        <${Field} key=${name} name=${name} value=${record[name]} />
+      `)}
+      ${types.length > 1 ? html`
+        <label class="field">
+          Type
+          <select name="type" value=${type}>
+            ${type ? null : html`<option value="">None</option>`}
+            ${types.map((one) => html`
+              <option key=${one.name} value=${one.name}>${one.label}</option>
+            `)}
+          </select>
+        </label>
+      ` : null}
+      ${names.slice(1).map((name) => html`
+        <${Field} key=${name} name=${name} value=${record[name]} />
+      `)}
     <//>
   `;
 }
@@ -482,25 +472,19 @@ const keep = (record, again) =>
   undoable(() => daemon.keep(record.record_id), "It holds.", again);
 
 // Another belief holds instead: it is shown in the place of this one.
-async function correct(record, text, params) {
-  try {
+const correct = (record, text, params) =>
+  attempt(async () => {
     const done = await daemon.correct(record.record_id, text);
     const back = () => go("memories", record.record_id, params);
     toast("Corrected.", { act: () => undo(done.operation.op_id, back) });
     go("memories", done.belief.record_id, params);
-  } catch (error) {
-    toastError(error);
-  }
-}
+  });
 
-async function drop(record, never, params) {
-  try {
+const drop = (record, never, params) =>
+  attempt(async () => {
     const done = await daemon.forget(record.record_id, never);
     toast(never ? "Forgotten. The same statement will be rejected from now on." : "Forgotten.", {
       act: () => undo(done.op_ids[0], () => go("memories", record.record_id, params)),
     });
     go("memories", "", params);
-  } catch (error) {
-    toastError(error);
-  }
-}
+  });

@@ -9,7 +9,7 @@ import { ago, count, plural, short, when } from "../format.js";
 import { Belief } from "../parts/belief.js";
 import { FileMap, wordsFor } from "../parts/filemap.js";
 import { Ago, MemoryLine } from "../parts/pieces.js";
-import { Card, Empty, Section, Shown, useData } from "../parts/states.js";
+import { Card, Empty, none, Section, Shown, useData } from "../parts/states.js";
 
 const MAPPED = 2000;
 const RULES = 6;
@@ -99,11 +99,6 @@ function Page({ id }) {
   `;
 }
 
-const none = (when_, words) => ({
-  when: when_,
-  show: html`<p class="soft">${words}</p>`,
-});
-
 function Rules({ id }) {
   const state = useData(() => daemon.beliefs({ project: id, show: "standing" }), id, ["memory"]);
   return html`
@@ -146,7 +141,7 @@ const OpenEnds = ({ state }) => html`
   <${Card}
     title="Open ends"
     state=${state}
-    empty=${none((data) => !data.open_ends.length, "No session left anything open.")}>
+    empty=${none("No session left anything open.", (data) => data.open_ends)}>
     ${(data) => data.open_ends.map((one) => html`
       <div class="turn" key=${one.session_id}>
         <a class="title wrap" href=${href("sessions", one.session_id)}>${short(one.task, 160)}</a>
@@ -165,7 +160,7 @@ const Commands = ({ state }) => html`
   <${Card}
     title="Commands"
     state=${state}
-    empty=${none((data) => !data.commands.length, "No command was run here.")}>
+    empty=${none("No command was run here.", (data) => data.commands)}>
     ${(data) => html`
       <ul class="rows">
         ${data.commands.map((one) => html`
@@ -190,7 +185,7 @@ const Branches = ({ id, state }) => html`
   <${Card}
     title="Branches"
     state=${state}
-    empty=${none((data) => !data.branches.length, "Nothing was done on a branch.")}>
+    empty=${none("Nothing was done on a branch.", (data) => data.branches)}>
     ${(data) => html`
       <ul class="rows">
         ${data.branches.map((one) => html`
@@ -220,7 +215,7 @@ function Recent({ id }) {
     <${Card}
       title="Sessions"
       state=${state}
-      empty=${none((data) => !data.items.length, "No session yet.")}>
+      empty=${none("No session yet.")}>
       ${(data) => html`
         <ul class="rows">
           ${data.items.map((one) => html`
@@ -251,7 +246,7 @@ function Files({ id }) {
       <div class="body">
         <${Shown}
           state=${state}
-          empty=${none((data) => !data.items.length, "No file was touched here.")}>
+          empty=${none("No file was touched here.")}>
           ${(data) => html`
             <div class="grid files">
               <${FileMap}
@@ -307,7 +302,7 @@ function File({ id, path, data }) {
       ${one ? html`<p class="small soft">${wordsFor(one)}</p>` : null}
       <${Shown}
         state=${state}
-        empty=${none((found) => !found.items.length, "No memory names this file.")}>
+        empty=${none("No memory names this file.")}>
         ${(found) => html`
           <ul class="items">
             ${found.items.map((record) => html`

@@ -3,11 +3,11 @@ import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { bytes, count, plural, when } from "../format.js";
 import { projects } from "../projects.js";
-import { Dialog } from "../parts/dialog.js";
+import { FormDialog } from "../parts/dialog.js";
 import { Ago, Badge } from "../parts/pieces.js";
 import { Export, Import, Jobs, Plugins } from "../parts/background.js";
 import { Card, Empty, Section, Shown, useData } from "../parts/states.js";
-import { toast, toastError } from "../parts/toast.js";
+import { attempt, toast, toastError } from "../parts/toast.js";
 
 const NARROW = matchMedia("(max-width: 720px)"); // there the list of settings is very long
 
@@ -147,8 +147,8 @@ const OUTCOME = { committed: "finished" };
 
 function Queue() {
   const state = useData(daemon.queue, "", ["run", "reset"]);
-  const run = async () => {
-    try {
+  const run = () =>
+    attempt(async () => {
       const done = await daemon.runNow();
       toast(
         done.waiting
@@ -156,10 +156,7 @@ function Queue() {
           : "Extraction is complete.",
       );
       state.again();
-    } catch (error) {
-      toastError(error);
-    }
-  };
+    });
   return html`
     <${Card} title="Extraction" state=${state}>
       ${({ items, extraction }) => {
@@ -218,24 +215,18 @@ function Storage() {
   const copies = useData(daemon.backups, "");
   const chosen = useData(daemon.settings, "");
   const key = chosen.data?.items.find((one) => one.name === "encryption_key");
-  const make = async () => {
-    try {
+  const make = () =>
+    attempt(async () => {
       await daemon.backup();
       toast("A backup was made and verified.");
       copies.again();
-    } catch (error) {
-      toastError(error);
-    }
-  };
-  const clear = async () => {
-    try {
+    });
+  const clear = () =>
+    attempt(async () => {
       await daemon.removeSample();
       projects.value = projects.value.filter((one) => !isSample(one));
       toast("The sample project was removed.");
-    } catch (error) {
-      toastError(error);
-    }
-  };
+    });
   const items = copies.data?.items ?? [];
   return html`
     <${Card} title="Storage and backups" state=${state}>
@@ -384,45 +375,38 @@ function Change({ one, close, save }) {
       fail(problem);
     }
   };
-  const submit = (event) => {
-    event.preventDefault();
-    send(new FormData(event.target).get("value"));
-  };
   return html`
-    <${Dialog} label=${`Change ${one.name}`} close=${close}>
-      <form onSubmit=${submit}>
-        <div class="body grid">
-          <h2 class="mono">${one.name}</h2>
-          <p class="soft">${withCode(one.help)}</p>
-          <label class="field">
-            Value
-            ${one.type === "bool" ? html`
-              <select name="value" defaultValue=${String(one.saved)}>
-                <option value="true" selected=${one.saved}>true</option>
-                <option value="false" selected=${!one.saved}>false</option>
-              </select>
-            ` : html`
-              <input
-                type="text"
-                name="value"
-                maxlength="4000"
-                defaultValue=${shown(one.saved)}
-                aria-invalid=${Boolean(error)}
-              />
-            `}
-          </label>
-          ${error ? html`<div class="notice bad" role="alert">${error.message}</div>` : null}
-          <p class="small faint">
-            ${one.allowed ? `Allowed: ${one.allowed}. ` : ""}Now:${" "}
-            ${shown(one.saved) || "empty"}. Default: ${shown(one.default) || "empty"}.
-          </p>
-        </div>
-        <footer>
-          <button type="button" class="plain" onClick=${() => send(null)}>Use the default</button>
-          <button type="button" onClick=${close}>Cancel</button>
-          <button class="primary" type="submit">Save</button>
-        </footer>
-      </form>
+    <${FormDialog}
+      label=${`Change ${one.name}`}
+      close=${close}
+      save=${(form) => send(form.get("value"))}
+      more=${html`
+        <button type="button" class="plain" onClick=${() => send(null)}>Use the default</button>
+      `}>
+      <h2 class="mono">${one.name}</h2>
+      <p class="soft">${withCode(one.help)}</p>
+      <label class="field">
+        Value
+        ${one.type === "bool" ? html`
+          <select name="value" defaultValue=${String(one.saved)}>
+            <option value="true" selected=${one.saved}>true</option>
+            <option value="false" selected=${!one.saved}>false</option>
+          </select>
+        ` : html`
+          <input
+            type="text"
+            name="value"
+            maxlength="4000"
+            defaultValue=${shown(one.saved)}
+            aria-invalid=${Boolean(error)}
+          />
+        `}
+      </label>
+      ${error ? html`<div class="notice bad" role="alert">${error.message}</div>` : null}
+      <p class="small faint">
+        ${one.allowed ? `Allowed: ${one.allowed}. ` : ""}Now:${" "}
+        ${shown(one.saved) || "empty"}. Default: ${shown(one.default) || "empty"}.
+      </p>
     <//>
   `;
 }

@@ -11,7 +11,7 @@ import { BeliefGroup, grouped } from "../parts/belief.js";
 import { Figures } from "../parts/figures.js";
 import { Ago, Badge, Kind, ReceiptLine, withPrompt, withReceipt } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
-import { toast, toastError } from "../parts/toast.js";
+import { attempt, toast } from "../parts/toast.js";
 
 const LIVE = ["memory", "receipt"];
 const MINUTE_MS = 60_000;
@@ -440,14 +440,11 @@ function Feed() {
 }
 
 function First() {
-  const sample = async () => {
-    try {
+  const sample = () =>
+    attempt(async () => {
       await daemon.addSample();
       toast("Added a project called “sample”. You can remove it in Settings.");
-    } catch (error) {
-      toastError(error);
-    }
-  };
+    });
   return html`
     <${Empty} title="No memories yet">
       <p>Connect the agents you use, then work as usual:</p>

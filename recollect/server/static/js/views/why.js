@@ -6,7 +6,7 @@ import { href, refine, route } from "../route.js";
 import { ms, plural, TRIGGER, when } from "../format.js";
 import { Ago, Badge, Parts, ReceiptLine, Segments, withReceipt } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData } from "../parts/states.js";
-import { toast, toastError } from "../parts/toast.js";
+import { attempt, toast } from "../parts/toast.js";
 
 export function Why() {
   const { id, params } = route.value;
@@ -217,8 +217,8 @@ const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 function Candidate({ item, namespace }) {
   const [judged, set] = useState(null);
-  const judge = async (verdict) => {
-    try {
+  const judge = (verdict) =>
+    attempt(async () => {
       await daemon.feedback(
         { record_id: item.record_id, namespace: item.namespace ?? namespace },
         verdict,
@@ -231,10 +231,7 @@ function Candidate({ item, namespace }) {
           never: "It will not be injected again.",
         }[verdict],
       );
-    } catch (error) {
-      toastError(error);
-    }
-  };
+    });
   const isRecord = String(item.record_id ?? "").startsWith("mr_");
   return html`
     <div class="turn">
