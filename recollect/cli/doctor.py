@@ -18,7 +18,8 @@ from recollect.cli.output import agreed, filled, many, memories, minute, print_j
 from recollect.cli.status import health_of, kept_out_of, not_answering, private_sessions_in
 from recollect.client import Client, NotRunning
 from recollect.core import keepout_rules, oslayer, private_sessions, settings, store_key
-from recollect.core.errors import RecollectError
+from recollect.core.errors import DamagedDatabase, RecollectError
+from recollect.core.projects import PROOF
 from recollect.core.settings import Settings
 from recollect.hosts import registry
 from recollect.hosts.context import Context
@@ -76,7 +77,7 @@ def command(fix: bool, proving: bool, live: str | None, yes: bool, as_json: bool
         if proving:
             findings += prove_hosts(chosen)
         if real and agreed(_cost(real), yes=yes, as_json=as_json, default=True):
-            findings.append(_prove_live(chosen, real))
+            findings += _prove_live(chosen, real)
     if as_json:
         keys = ("what", "verdict", "told", "hint")
         print_json([{key: getattr(one, key) for key in keys} for one in findings])
@@ -136,7 +137,8 @@ def prove_hosts(chosen: Settings) -> list[Finding]:
     ]
     if not connected:
         return [Finding("prove", "warn", "no agent is connected", "recollect install")]
-    return [_prove(chosen, host) for host in connected]
+    proofs = [_prove(chosen, host) for host in connected]
+    return [*proofs, *_cleaned_up(chosen, proofs)]
 
 
 # --- checks --------------------------------------------------------------------------
@@ -277,9 +279,10 @@ def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
         since = f" (since {minute(store['since'])})" if store.get("since") else ""
         yield Finding("database", "fail", f"{store['problem']}{since}", "docs/howto/scale.md")
     if checked["problems"]:
-        rebuild = lambda: client.ask("POST", "/api/doctor", {"what": "index"})  # noqa: E731
         told = f"{many(len(checked['problems']), 'problem')}, such as: {checked['problems'][0]}"
-        yield Finding("database", "fail", told, "recollect doctor --fix", rebuild)
+        yield Finding(
+            "database", "fail", told, "recollect doctor --fix", lambda: _rebuild_index(client)
+        )
     else:
         yield Finding(
             "database",
@@ -295,6 +298,14 @@ def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
         yield _backups(client, checked)
     else:
         yield Finding("backups", "ok", "made on the server: pg_dump --schema=recollect")
+
+
+def _rebuild_index(client: Client) -> None:
+    """A rebuilt index mends what is wrong with the index; other damage needs a backup."""
+    client.ask("POST", "/api/doctor", {"what": "index"})
+    left = client.get("/api/doctor")["problems"]
+    if left:
+        raise DamagedDatabase(left[0])
 
 
 def _backups(client: Client, checked: dict[str, Any]) -> Finding:
@@ -431,7 +442,7 @@ def _cost(host: Installer) -> str:
     )
 
 
-def _prove_live(chosen: Settings, host: Installer) -> Finding:
+def _prove_live(chosen: Settings, host: Installer) -> list[Finding]:
     from recollect.hosts.live_proof import LiveDaemon, prove_live
 
     client = Client(chosen)
@@ -452,7 +463,21 @@ def _prove_live(chosen: Settings, host: Installer) -> Finding:
         ],
     )
     proof = prove_live(hosts_context.context(chosen), host, daemon)
-    return Finding(f"live {host.name}", "ok" if proof.ok else "fail", proof.message, proof.hint)
+    seen: Verdict = "ok" if proof.ok else "fail"
+    finding = Finding(f"live {host.name}", seen, proof.message, proof.hint)
+    return [finding, *_cleaned_up(chosen, [finding])]
+
+
+def _cleaned_up(chosen: Settings, proofs: list[Finding]) -> Iterator[Finding]:
+    """Erase what proofs stored; of one that failed it stays, because its hint leads there."""
+    if any(one.verdict == "fail" for one in proofs):
+        return
+    wanted = {"project": chosen.path(PROOF), "everything": True, "dry_run": False}
+    try:
+        Client(chosen).ask("POST", "/api/forget", wanted)
+    except RecollectError as error:
+        told = f"what the proof stored could not be erased: {error}"
+        yield Finding("prove", "warn", told, f"recollect forget --all -p {chosen.path(PROOF)}")
 
 
 # --- printing ------------------------------------------------------------------------------------
@@ -464,7 +489,8 @@ def _repaired(finding: Finding) -> Finding:
     try:
         finding.fix()
     except (RecollectError, OSError) as error:
-        return Finding(finding.what, "fail", f"{finding.told}; repairing it failed: {error}")
+        hint = error.hint if isinstance(error, RecollectError) else ""
+        return Finding(finding.what, "fail", f"{finding.told}; repairing it failed: {error}", hint)
     return Finding(finding.what, "ok", f"repaired ({finding.told})")
 
 

@@ -31,7 +31,8 @@ MARKS = {"installed": "connected", "unchanged": "was connected already", "failed
 @click.option(
     "--allow-writes",
     is_flag=True,
-    help="Let the tools that change memory run without asking, too.",
+    help="Let the tools that change memory run without asking, too, where an agent tells tools "
+    "apart (Claude Code, Codex, Cline, Kiro).",
 )
 @click.option("--trust", is_flag=True, help="Codex: mark Recollect's hooks as trusted.")
 @click.option(

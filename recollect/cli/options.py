@@ -58,7 +58,8 @@ def directory_option(help: str) -> Callable[[F], F]:
 
 
 def project_path(project: str) -> str:
-    """A project as the API takes it: a path becomes absolute, a name or an id stays as it is."""
+    """A project as the API takes it: a path becomes absolute, a name or an id stays as it is. A
+    name may look like a path ("owner/name"): it is one only if it exists or begins like one."""
     named = project in ("all", "global") or project.startswith("prj_")
-    is_path = os.sep in project or project.startswith((".", "~")) or os.path.isdir(project)
+    is_path = project.startswith((".", "~", os.sep)) or os.path.isdir(project)
     return project if named or not is_path else os.path.abspath(os.path.expanduser(project))

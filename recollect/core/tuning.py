@@ -278,7 +278,7 @@ class HintThresholds:
 
 
 @dataclass(frozen=True)
-class Sessions:
+class SessionEnds:
     """Where a session ends that nobody says the end of."""
 
     silent_hours: float = entry(4, 0.5, 168, "without an event, after which a session is over")
@@ -336,7 +336,7 @@ NOTES = Notes()
 NOTE_MAKING = NoteMaking()
 STATEMENTS = Statements()
 HINTS = HintThresholds()
-SESSIONS = Sessions()
+SESSIONS = SessionEnds()
 AS_IT_IS = CosineScale()
 MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
 ENDINGS = Endings()

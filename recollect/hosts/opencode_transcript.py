@@ -20,10 +20,12 @@ from recollect.hosts.opencode_format import unquoted
 from recollect.hosts.reading import Data, moment, section, word
 from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner
 
+_FIRST, _FORKS = "opencode", ("kilo",)
+
 
 def reader(host: str) -> Reader:
     """Of a host whose folder and database have its name."""
-    return Reader(partial(find, host))
+    return Reader(partial(find, host), partial(in_file, host))
 
 
 def find(host: str, home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
@@ -38,6 +40,19 @@ def find(host: str, home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
         one = _in_files(host, path)
         if one is not None and one.session_id not in stored:
             yield one
+
+
+def in_file(host: str, path: str) -> Iterator[Transcript]:
+    """The sessions of a database, or of one file of an earlier version where it was written. Forks
+    write the same, so the path tells whose it is."""
+    fork = next((one for one in _FORKS if one in path.split(os.sep)[-1] or f"/{one}/" in path), "")
+    if host != (fork or _FIRST):
+        return
+    found = list(_in_database(host, path))
+    yield from found
+    one = None if found else _in_files(host, path)
+    if one is not None:
+        yield one
 
 
 # --- the database ---

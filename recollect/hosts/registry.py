@@ -16,7 +16,7 @@ from recollect.hosts.facts import Facts
 if TYPE_CHECKING:
     from recollect.hosts.adapter import Adapter
     from recollect.hosts.installer import Installer
-    from recollect.hosts.transcript import Reader
+    from recollect.hosts.transcript import Reader, Transcript
 
 
 @cache
@@ -46,6 +46,11 @@ def readers() -> Mapping[str, "Reader"]:
     """Readers of transcripts, for the hosts that keep their sessions on disk."""
     having = [name for name in facts() if _has(name, "transcript")]
     return MappingProxyType({name: _part(name, "transcript").READER for name in having})
+
+
+def transcripts_in(path: str) -> "list[Transcript]":
+    """The sessions that a file holds, by the reader that recognises its content."""
+    return next(filter(None, (list(one.in_file(path)) for one in readers().values())), [])
 
 
 def transcript_environment() -> tuple[str, ...]:

@@ -58,10 +58,24 @@ class Transcript:
 
 @dataclass(frozen=True)
 class Reader:
-    """How a host's transcripts are found, and where possible recognised by content."""
+    """How a host's transcripts are found, and those in one file recognised by its content."""
 
     find: Callable[[str, Mapping[str, str]], Iterator[Transcript]]
-    describe: Callable[[str], Transcript | None] | None = None
+    in_file: Callable[[str], Iterator[Transcript]]
+
+
+def reader(
+    find: Callable[[str, Mapping[str, str]], Iterator[Transcript]],
+    describe: Callable[[str], Transcript | None],
+) -> Reader:
+    """Of a host with one session per file."""
+
+    def in_file(path: str) -> Iterator[Transcript]:
+        found = describe(path)
+        if found is not None:
+            yield found
+
+    return Reader(find, in_file)
 
 
 def of_lines(

@@ -10,17 +10,24 @@ import os
 from collections.abc import Iterable
 
 from recollect import privacy
-from recollect.core import projects
+from recollect.core import ids, projects
 from recollect.core.projects import ProjectPlace
 from recollect.store.interface import Store
 
 
 class Attribution:
     def __init__(
-        self, store: Store, actor: str, directories: Iterable[str] = (), home: str | None = None
+        self,
+        store: Store,
+        actor: str,
+        directories: Iterable[str] = (),
+        home: str | None = None,
+        *,
+        dry_run: bool = False,
     ) -> None:
         self._store = store
         self._actor = actor
+        self._dry_run = dry_run
         self._home = home or os.path.expanduser("~")
         self._roots = sorted(
             (value for one in store.projects.all() for kind, value in one.identities
@@ -30,14 +37,23 @@ class Attribution:
         gone = sorted({projects.canonical(one) for one in directories if _usable(one)}, key=len)
         self._gone = [one for one in gone if not os.path.isdir(one) and self._below_home(one)]
         self._known: dict[str, str] = {}
+        self._unknown: dict[ProjectPlace, str] = {}
 
     def namespace(self, directory: str) -> str:
         """The namespace of a recorded directory."""
         if directory not in self._known:
-            place = self.place(directory)
-            project = self._store.projects.resolve(place)
+            project = self._project(self.place(directory))
             self._known[directory] = projects.namespace(self._actor, project)
         return self._known[directory]
+
+    def _project(self, place: ProjectPlace) -> str:
+        """Its id. A dry run makes no project: one that is not known has an id that nobody has."""
+        if not self._dry_run:
+            return self._store.projects.resolve(place)
+        found = self._store.projects.find(place)
+        if found is None:
+            found = self._unknown.setdefault(place, ids.new_id(ids.PROJECT))
+        return found
 
     def of_name(self, program: str, name: str) -> str:
         """The namespace of a project of which another program gives only the name."""
@@ -48,7 +64,7 @@ class Attribution:
         key = f"{program}:{name}"
         if key not in self._known:
             known = _by_name(self._store).get(name.lower())
-            project = known or self._store.projects.resolve(ProjectPlace(alias=key))
+            project = known or self._project(ProjectPlace(alias=key))
             self._known[key] = projects.namespace(self._actor, project)
         return self._known[key]
 

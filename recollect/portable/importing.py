@@ -353,18 +353,19 @@ class Importer:
         elif exports.is_export(path):
             plan.exports.append(path)
         else:
-            kinds = (one.describe for one in registry.readers().values() if one.describe)
-            found = next(filter(None, (describe(path) for describe in kinds)), None)
-            if found is None:
+            found = registry.transcripts_in(path)
+            if not found:
                 raise BadInput(
                     f"{given} is neither an export of Recollect, nor a transcript or database "
                     "that it knows", field="source",
                 )  # fmt: skip
-            plan.transcripts.append(found)
+            plan.transcripts += found
 
     def _attribution(self, plan: _Plan, request: ImportRequest) -> Attribution:
         directories = [one.cwd for one in plan.transcripts]
-        return Attribution(self._store, self._actor, directories, request.home or None)
+        return Attribution(
+            self._store, self._actor, directories, request.home or None, dry_run=request.dry_run
+        )
 
     def _take_store(
         self,

@@ -125,9 +125,7 @@ def _described(folder: str, unpack_into: str) -> Iterator[Transcript]:
     for number, path in enumerate(_files_below(folder)):
         if path.endswith(".gz"):
             path = _unpacked(path, os.path.join(unpack_into, str(number)))
-        found = _describe(path)
-        if found is not None:
-            yield found
+        yield from registry.transcripts_in(path)
 
 
 def _files_below(folder: str) -> Iterator[str]:
@@ -148,14 +146,6 @@ def _unpacked(path: str, into: str) -> str:
     ):
         shutil.copyfileobj(lines, file)
     return plain
-
-
-def _describe(path: str) -> Transcript | None:
-    for reader in registry.readers().values():
-        found = reader.describe(path) if reader.describe is not None else None
-        if found is not None:
-            return found
-    return None
 
 
 # --- projects ---

@@ -65,6 +65,8 @@ def test_install_prove_and_uninstall(person: RealDaemon, tmp_path: pathlib.Path)
         assert "prove claude-code: a marker came through" in proof.stdout, proof.stdout
         assert "prove gemini: a marker came through" in proof.stdout
         assert proof.returncode == 0
+        left = json.loads(run(person, "doctor", "--json").stdout)
+        assert "0 events, 0 memories, intact" in {one["told"] for one in left}
         switched = tmp_path / ".gemini" / "settings.json"
         kept = switched.read_text()
         switched.write_text(kept.replace("{", '{"hooksConfig": {"enabled": false},', 1))

@@ -14,7 +14,7 @@ from typing import Any
 from recollect.hosts import transcript_files as files
 from recollect.hosts.claude_code.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, section, word
-from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
+from recollect.hosts.transcript import Transcript, TranscriptEvent, TurnJoiner, of_lines, reader
 
 _COMMANDS = ("<command", "<local-command", "<bash", "<task-notification")
 _MESSAGES = (b'"type":"user"', b'"type":"assistant"', b'"type": "user"', b'"type": "assistant"')
@@ -34,6 +34,8 @@ def describe(path: str) -> Transcript | None:
         if line.get("isSidechain") is True:
             return None  # a subagent's own file
         cwd = word(line, "cwd")
+        if "parts" in section(line, "message"):
+            return None  # Qwen's
         if cwd and line.get("type") in ("user", "assistant"):
             session = word(line, "sessionId") or os.path.basename(path).split(".")[0]
             return of_lines(FACTS.name, session, path, cwd, line, _MESSAGES, read)
@@ -94,4 +96,4 @@ def _assistant(talk: TurnJoiner, line: Data) -> None:
             talk.calls(word(part, "id"), word(part, "name"), part.get("input"))
 
 
-READER = Reader(find, describe)
+READER = reader(find, describe)

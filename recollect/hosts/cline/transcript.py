@@ -17,9 +17,10 @@ from recollect.hosts.claude_format import text_parts
 from recollect.hosts.cline.adapter import TYPED
 from recollect.hosts.cline.facts import FACTS
 from recollect.hosts.reading import Data, moment, word
-from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner
+from recollect.hosts.transcript import Transcript, TranscriptEvent, TurnJoiner, reader
 
-_TASKS = "globalStorage/saoudrizwan.claude-dev/tasks/*/api_conversation_history.json"
+_TASK = "api_conversation_history.json"
+_TASKS = f"globalStorage/saoudrizwan.claude-dev/tasks/*/{_TASK}"
 _TAG = re.compile(r"<(/?)(task|feedback|user_message)>")
 _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^()\n]{1,4096}+)\)")
 
@@ -27,24 +28,41 @@ _CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^()\n]{1,4096}
 def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
     here = glob.escape(home)
     for path in sorted(glob.glob(os.path.join(here, ".cline/data/sessions/*/*.messages.json"))):
-        about = files.document(path.removesuffix(".messages.json") + ".json")
-        ended = moment(about.get("ended_at")) or files.changed(path)
-        yield _transcript(path, word(about, "cwd"), about.get("started_at"), ended)
-    tasks = [os.path.join(here, ".cline", "data", "tasks/*/api_conversation_history.json")]
+        yield _session(path)
+    tasks = [os.path.join(here, ".cline", "data", f"tasks/*/{_TASK}")]
     for code in (".config/Code/User", "Library/Application Support/Code/User"):
         tasks.append(os.path.join(here, code, _TASKS))
     for path in sorted(found for pattern in tasks for found in glob.glob(pattern)):
-        first = next(iter(_messages(path)), {})
-        cwd = _CWD.search(text_parts(first.get("content")))
-        task = os.path.basename(os.path.dirname(path))
-        began = first.get("ts") or (int(task) if task.isdecimal() else None)
-        yield _transcript(path, cwd[1] if cwd else "", began, files.changed(path))
+        yield _task(path)
 
 
-def _transcript(path: str, cwd: str, began: Any, ended: Any) -> Transcript:
+def describe(path: str) -> Transcript | None:
+    """One file, by the form of its messages; a session's directory is in the file beside it."""
+    if not any(word(one, "role") and "content" in one for one in _messages(path)[:1]):
+        return None
+    return _session(path) if files.document(path) else _task(path)
+
+
+def _session(path: str) -> Transcript:
+    about = files.document(path.removesuffix(".messages.json") + ".json")
+    session = word(files.document(path), "sessionId") or os.path.basename(os.path.dirname(path))
+    ended = moment(about.get("ended_at")) or files.changed(path)
+    return _transcript(path, session, word(about, "cwd"), about.get("started_at"), ended)
+
+
+def _task(path: str) -> Transcript:
+    first = next(iter(_messages(path)), {})
+    cwd = _CWD.search(text_parts(first.get("content")))
+    folder, name = os.path.split(path)
+    task = os.path.basename(folder) if name == _TASK else name.partition(".")[0]
+    began = first.get("ts") or (int(task) if task.isdecimal() else None)
+    return _transcript(path, task, cwd[1] if cwd else "", began, files.changed(path))
+
+
+def _transcript(path: str, session: str, cwd: str, began: Any, ended: Any) -> Transcript:
     return Transcript(
         host=FACTS.name,
-        session_id=os.path.basename(os.path.dirname(path)),
+        session_id=session,
         path=path,
         cwd=cwd,
         began=moment(began),
@@ -74,7 +92,7 @@ def _messages(path: str) -> list[Data]:
     return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
-READER = Reader(find)
+READER = reader(find, describe)
 
 
 def _between_tags(text: str) -> Iterator[str]:

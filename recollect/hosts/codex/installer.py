@@ -4,6 +4,7 @@ import glob
 import os
 from typing import Any
 
+from recollect.core.tool_schemas import READING, WRITING
 from recollect.hosts import slash_command
 from recollect.hosts.changes import FileChange
 from recollect.hosts.codex import trust
@@ -23,13 +24,14 @@ from recollect.hosts.switches import (
 
 class CodexInstaller(Installer):
     def pieces(self, context: Context) -> list[Piece]:
+        config = os.path.join(trust.folder(context), "config.toml")
         values: dict[str, Any] = {
             **context.server(),
             "startup_timeout_sec": 20,
-            "default_tools_approval_mode": "approve",
+            "default_tools_approval_mode": "prompt",
+            "tools": _tools(config, context),
         }
         hooks = grouped_hooks(self.facts, context)
-        config = os.path.join(trust.folder(context), "config.toml")
         trusted = tuple(("hooks", "state", key) for key in trust.hook_keys(context))
         return [
             JsonFile(trust.hooks_path(context), "hooks that capture and recall", (hooks,)),
@@ -93,6 +95,15 @@ class CodexInstaller(Installer):
 
     def plan_trust(self, context: Context) -> list[FileChange]:
         return trust.planned(context)
+
+
+def _tools(config: str, context: Context) -> dict[str, Any]:
+    """Which tools run without asking: those that read and, when the user has said so, those that
+    write. What the user set for a tool stays, also what Codex wrote down when asked."""
+    listed = value_of(config, ("mcp_servers", SERVER, "tools"))
+    approved = {"approval_mode": "approve"}
+    tools = dict.fromkeys(READING, approved) | (listed if isinstance(listed, dict) else {})
+    return tools | (dict.fromkeys(WRITING, approved) if context.allow_writes else {})
 
 
 INSTALLER = CodexInstaller(FACTS)

@@ -15,7 +15,7 @@ import msgspec
 from recollect.hosts import transcript_files as files
 from recollect.hosts.codex.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, section, word
-from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
+from recollect.hosts.transcript import Transcript, TranscriptEvent, TurnJoiner, of_lines, reader
 
 _MESSAGES = (b'"type":"message"', b'"type":"function_call"', b'"type":"custom_tool_call"')
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (\d+)", re.MULTILINE)
@@ -104,4 +104,4 @@ def _outcome(output: Any) -> tuple[Any, bool | None]:
     return output, None
 
 
-READER = Reader(find, describe)
+READER = reader(find, describe)

@@ -14,32 +14,46 @@ from recollect.hosts import transcript_files as files
 from recollect.hosts.claude_format import text_parts
 from recollect.hosts.continue_cli.facts import FACTS
 from recollect.hosts.reading import Data, moment, section, word
-from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner
+from recollect.hosts.transcript import Transcript, TranscriptEvent, TurnJoiner, reader
 
 
 def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
     root = env.get("CONTINUE_GLOBAL_DIR") or os.path.join(home, ".continue")
     folder = os.path.join(root, "sessions")
-    listed = _dicts(files.anything(os.path.join(folder, "sessions.json")))
-    created = {word(one, "sessionId"): one.get("dateCreated") for one in listed}
+    created = _beginnings(folder)
     for path in sorted(glob.glob(os.path.join(glob.escape(folder), "*.json"))):
-        about = files.document(path)
-        session, history = word(about, "sessionId"), _dicts(about.get("history"))
-        if not session or not history:
-            continue
-        ended = files.changed(path)
-        began = str(created.get(session) or "")
-        yield Transcript(
-            host=FACTS.name,
-            session_id=session,
-            path=path,
-            cwd=word(about, "workspaceDirectory").removeprefix("file://"),
-            began=moment(int(began) if began.isdecimal() else began) or ended,
-            ended=ended,
-            messages=len(history),
-            bytes=files.size(path),
-            read=read,
-        )
+        if found := _described(path, created):
+            yield found
+
+
+def describe(path: str) -> Transcript | None:
+    return _described(path, _beginnings(os.path.dirname(path)))
+
+
+def _beginnings(folder: str) -> dict[str, object]:
+    """When sessions began, by their ids."""
+    listed = _dicts(files.anything(os.path.join(folder, "sessions.json")))
+    return {word(one, "sessionId"): one.get("dateCreated") for one in listed}
+
+
+def _described(path: str, created: Mapping[str, object]) -> Transcript | None:
+    about = files.document(path)
+    session, history = word(about, "sessionId"), _dicts(about.get("history"))
+    if not session or not history:
+        return None
+    ended = files.changed(path)
+    began = str(created.get(session) or "")
+    return Transcript(
+        host=FACTS.name,
+        session_id=session,
+        path=path,
+        cwd=word(about, "workspaceDirectory").removeprefix("file://"),
+        began=moment(int(began) if began.isdecimal() else began) or ended,
+        ended=ended,
+        messages=len(history),
+        bytes=files.size(path),
+        read=read,
+    )
 
 
 def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
@@ -74,4 +88,4 @@ def _dicts(values: object) -> list[Data]:
     return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
 
 
-READER = Reader(find)
+READER = reader(find, describe)

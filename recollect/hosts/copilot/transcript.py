@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from recollect.hosts import transcript_files as files
 from recollect.hosts.copilot.facts import FACTS
 from recollect.hosts.reading import Data, moment, section, word
-from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
+from recollect.hosts.transcript import Transcript, TranscriptEvent, TurnJoiner, of_lines, reader
 
 _MESSAGES = (b'"type":"user.message"', b'"type":"assistant.message"')
 
@@ -59,4 +59,4 @@ def _failed(data: Data) -> bool:
     return data.get("success") is False or (isinstance(code, int) and code != 0)
 
 
-READER = Reader(find, describe)
+READER = reader(find, describe)

@@ -13,40 +13,51 @@ from recollect.core import safe_files
 from recollect.hosts import transcript_files as files
 from recollect.hosts.gemini.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, word
-from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner
+from recollect.hosts.transcript import Transcript, TranscriptEvent, TurnJoiner, reader
 
 _MESSAGES = (b'"type":"user"', b'"type":"gemini"', b'"type": "user"', b'"type": "gemini"')
 
 
 def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
     root = os.path.join(env.get("GEMINI_CLI_HOME") or home, ".gemini")
-    known = files.document(os.path.join(root, "projects.json")).get("projects")
-    names = {name: path for path, name in known.items()} if isinstance(known, dict) else {}
     for path in sorted(glob.glob(os.path.join(glob.escape(root), "tmp", "*", "chats", "*.json*"))):
-        folder = os.path.dirname(os.path.dirname(path))
-        own = safe_files.path_or_nothing(os.path.join(folder, ".project_root"))
-        found = describe(path, str(own or names.get(os.path.basename(folder), "")))
-        if found is not None:
+        if found := describe(path):
             yield found
 
 
-def describe(path: str, cwd: str) -> Transcript | None:
-    head = next(files.first_objects(path, 1), {}) if path.endswith("l") else files.document(path)
-    session = word(head, "sessionId")
-    if not session or head.get("kind") == "subagent":
+def describe(path: str) -> Transcript | None:
+    """One file; its directory is known only where Gemini keeps it."""
+    head = _head(path)
+    session, whole = word(head, "sessionId"), "messages" in head
+    if not session or "startTime" not in head or head.get("kind") == "subagent":
         return None
-    whole = not path.endswith("l")
     return Transcript(
         host=FACTS.name,
         session_id=session,
         path=path,
-        cwd=cwd,
+        cwd=_directory(os.path.dirname(os.path.dirname(path))),
         began=moment(head.get("startTime")),
         ended=moment(head.get("lastUpdated")) if whole else files.last_time(path),
         messages=files.occurrences(path, _MESSAGES),
         bytes=files.size(path),
         read=read,
     )
+
+
+def _head(path: str) -> Data:
+    """The first line, or the whole of a file that is one document."""
+    first = next(files.first_objects(path, 1), {})
+    return first if "sessionId" in first else files.document(path)
+
+
+def _directory(folder: str) -> str:
+    own = safe_files.path_or_nothing(os.path.join(folder, ".project_root"))
+    if own:
+        return str(own)
+    root = os.path.dirname(os.path.dirname(folder))
+    known = files.document(os.path.join(root, "projects.json")).get("projects")
+    named = known.items() if isinstance(known, dict) else ()
+    return next((str(path) for path, name in named if name == os.path.basename(folder)), "")
 
 
 def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
@@ -64,8 +75,8 @@ def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
 
 def _messages(path: str) -> dict[str, Data]:
     """By id, in the order in which they first came."""
-    if not path.endswith("l"):
-        listed = files.document(path).get("messages")
+    listed = _head(path).get("messages")
+    if listed is not None:
         found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     else:
         found = [line for _, line in files.objects(path)]
@@ -106,4 +117,4 @@ def _outputs(results: list[Any]) -> Iterator[str]:
             yield word(response, "output", "error")
 
 
-READER = Reader(find)
+READER = reader(find, describe)

@@ -11,7 +11,7 @@ from recollect.hosts import message_blocks
 from recollect.hosts import transcript_files as files
 from recollect.hosts.pi.facts import FACTS
 from recollect.hosts.reading import moment, section, word
-from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
+from recollect.hosts.transcript import Transcript, TranscriptEvent, TurnJoiner, of_lines, reader
 
 _MESSAGES = (b'"type":"message"', b'"type": "message"')
 
@@ -19,11 +19,16 @@ _MESSAGES = (b'"type":"message"', b'"type": "message"')
 def find(home: str, env: Mapping[str, str]) -> Iterator[Transcript]:
     root = env.get("PI_CODING_AGENT_DIR") or os.path.join(home, ".pi", "agent")
     for path in sorted(glob.glob(os.path.join(glob.escape(root), "sessions", "*", "*.jsonl"))):
-        head = next(files.first_objects(path, 1), {})
-        session = word(head, "id")
-        if head.get("type") == "session" and session:
-            cwd = word(head, "cwd")
-            yield of_lines(FACTS.name, session, path, cwd, head, _MESSAGES, read)
+        if found := describe(path):
+            yield found
+
+
+def describe(path: str) -> Transcript | None:
+    head = next(files.first_objects(path, 1), {})
+    session = word(head, "id")
+    if head.get("type") != "session" or not session:
+        return None
+    return of_lines(FACTS.name, session, path, word(head, "cwd"), head, _MESSAGES, read)
 
 
 def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
@@ -36,4 +41,4 @@ def read(transcript: Transcript, talk: TurnJoiner) -> Iterator[TranscriptEvent]:
             yield from talk.compacted(key, at, line.get("summary"))
 
 
-READER = Reader(find)
+READER = reader(find, describe)

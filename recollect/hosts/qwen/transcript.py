@@ -11,7 +11,7 @@ from typing import Any
 from recollect.hosts import transcript_files as files
 from recollect.hosts.qwen.facts import FACTS
 from recollect.hosts.reading import Data, moment, prose, section, word
-from recollect.hosts.transcript import Reader, Transcript, TranscriptEvent, TurnJoiner, of_lines
+from recollect.hosts.transcript import Transcript, TranscriptEvent, TurnJoiner, of_lines, reader
 
 _MESSAGES = (b'"type":"user"', b'"type":"assistant"')
 
@@ -29,7 +29,8 @@ def describe(path: str) -> Transcript | None:
     for line in files.first_objects(path):
         if line.get("isSidechain") is True:
             return None
-        if line.get("type") in ("user", "assistant") and word(line, "sessionId"):
+        spoken = line.get("type") in ("user", "assistant")
+        if spoken and "parts" in section(line, "message") and word(line, "sessionId"):
             session = word(line, "sessionId")
             return of_lines(FACTS.name, session, path, word(line, "cwd"), line, _MESSAGES, read)
     return None
@@ -72,4 +73,4 @@ def _spoken(parts: list[Data]) -> str:
     return prose([part for part in parts if "text" in part and part.get("thought") is not True])
 
 
-READER = Reader(find, describe)
+READER = reader(find, describe)

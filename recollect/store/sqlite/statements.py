@@ -65,6 +65,16 @@ REBUILD = tuple(
         f"SELECT row_id, ns, {columns} FROM {table}_text",
     )
 )
+INDEX_GAPS = tuple(
+    (f"SELECT count(*) FROM (SELECT {rows} EXCEPT SELECT {others})", told)
+    for table in _INDEXED
+    for rows, others, told in (
+        (f"row_id FROM {table}", f"id FROM {table}_fts_docsize",
+         f"rows of {table} are missing in the full-text index"),
+        (f"id FROM {table}_fts_docsize", f"row_id FROM {table}",
+         f"entries of the full-text index have no row in {table}"),
+    )
+)  # fmt: skip
 OPTIMIZE = tuple(
     _own(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('optimize')") for table in _INDEXED
 )

@@ -6,6 +6,7 @@ import pathlib
 import re
 import time
 
+import apsw
 import pytest
 
 from recollect import Memory
@@ -92,6 +93,46 @@ def test_a_wrong_call_is_told_apart_from_a_failure(alone: Terminal) -> None:
 def test_no_color_means_no_colour(alone: Terminal) -> None:
     assert "\x1b[" not in alone("doctor").stdout
     assert "\x1b[" not in alone("install", "--dry-run").stdout
+
+
+def test_the_doctor_finds_an_index_without_its_rows_and_makes_it_anew(
+    terminal: Terminal, runtime_home: RuntimeHome
+) -> None:
+    def told(*arguments: str) -> tuple[str, str]:
+        found = json.loads(terminal("doctor", "--json", *arguments).stdout)
+        return next((one["verdict"], one["told"]) for one in found if one["what"] == "database")
+
+    assert terminal("add", "The zebra crossing is closed", "-p", "global").returncode == 0
+    assert told()[0] == "ok"
+    file = apsw.Connection(str(runtime_home.home / "recollect.db"))
+    file.execute("INSERT INTO memory_records_fts (memory_records_fts) VALUES ('delete-all')")
+    file.close()
+    assert "zebra" not in terminal("search", "--raw", "zebra").stdout
+    verdict, problem = told()
+    assert verdict == "fail" and "1 rows of memory_records are missing" in problem
+    assert told("--fix") == ("ok", f"repaired ({problem})")
+    assert "zebra" in terminal("search", "--raw", "zebra").stdout
+    assert told()[0] == "ok"
+
+
+def test_a_projects_name_may_look_like_a_path(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    for place in ("one/cli", "two/cli", "here"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "Makefile").touch()
+        assert terminal("add", f"A note of {place}", "-p", str(tmp_path / place)).returncode == 0
+    names = {one["name"] for one in runtime_home.client.get("/api/projects")["items"]}
+    assert "one/cli" in names
+    terminal.patch.chdir(tmp_path / "here")
+    assert "A note of one/cli" in terminal("search", "note", "-p", "one/cli").stdout
+    assert "A note of here" not in terminal("search", "note", "-p", "one/cli").stdout
+    for command in (("search", "note"), ("report",), ("resume",), ("add", "Another")):
+        unknown = terminal(*command, "-p", "nosuch/name")
+        assert unknown.returncode == 1 and "there is no project 'nosuch/name'" in unknown.stderr
+    terminal.patch.chdir(tmp_path)
+    assert "A note of one/cli" in terminal("search", "note", "-p", "./one/cli").stdout
+    assert "A note of one/cli" in terminal("search", "note", "-p", "one/cli").stdout
 
 
 def test_the_doctor_sees_plugins_that_an_agent_installed(

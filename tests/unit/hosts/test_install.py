@@ -4,6 +4,7 @@ import builtins
 import json
 import os
 import stat
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -478,6 +479,29 @@ def test_reading_tools_are_allowed_and_writing_ones_only_when_the_user_says_so(
     assert CLAUDE.plan_install(context(tmp_path)) == []
     uninstall([CLAUDE], context(tmp_path), yes)
     assert path.read_bytes() == b'{"permissions": {"allow": ["Read"]}}'
+
+
+def test_codex_asks_before_a_tool_changes_memory_unless_the_user_says_otherwise(
+    tmp_path: Path,
+) -> None:
+    def approved() -> list[str]:
+        server = tomllib.loads(path.read_text())["mcp_servers"]["recollect"]
+        assert server["default_tools_approval_mode"] == "prompt"
+        return [name for name, one in server["tools"].items() if one["approval_mode"] == "approve"]
+
+    codex = installer("codex")
+    path = write(tmp_path / ".codex" / "config.toml", b'model = "gpt-5.4"\n')
+    install([codex], context(tmp_path), yes)
+    assert approved() == list(READING)
+    chosen = b'\n[mcp_servers.recollect.tools.remember]\napproval_mode = "approve"\n'
+    path.write_bytes(path.read_bytes() + chosen)  # as Codex does when the user answers "always"
+    assert codex.plan_install(context(tmp_path)) == []
+    assert approved() == [*READING, "remember"]
+    apply_install(codex, context(tmp_path), codex.plan_writes(context(tmp_path)))
+    assert sorted(approved()) == sorted((*READING, *WRITING))
+    assert codex.plan_writes(context(tmp_path)) == codex.plan_install(context(tmp_path)) == []
+    uninstall([codex], context(tmp_path), yes)
+    assert path.read_bytes() == b'model = "gpt-5.4"\n'
 
 
 def test_no_rule_is_added_where_one_of_the_users_allows_all_our_tools(tmp_path: Path) -> None:

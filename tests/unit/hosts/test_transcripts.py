@@ -142,8 +142,5 @@ def test_a_summary_that_replaced_the_conversation_is_not_the_users(tmp_path: pat
 
 def test_the_branch_is_told_where_the_host_notes_it(tmp_path: pathlib.Path) -> None:
     recorded = pathlib.Path("tests/data/hosts/claude-code/transcript.jsonl")
-    found = registry.readers()["claude-code"].describe
-    assert found is not None
-    transcript = found(str(recorded))
-    assert transcript is not None
+    (transcript,) = registry.readers()["claude-code"].in_file(str(recorded))
     assert {event.branch for event in transcript.events()} == {"master"}

@@ -1,5 +1,6 @@
 """Imported sessions: once each, at the right time and place, beside what hooks captured."""
 
+import os
 import pathlib
 import shutil
 from datetime import timedelta
@@ -207,6 +208,7 @@ def test_a_dry_run_counts_and_stores_nothing(desk: Desk, project: str) -> None:
     made.claude_code(desk.home, project)
     assert desk.take("claude-code", dry_run=True)["claude-code"].stored == 7
     assert desk.events() == []
+    assert desk.store.projects.all() == []
 
 
 @pytest.mark.parametrize("source", ["no-such-thing", "/no/such/file", "git:/nowhere"])
@@ -226,6 +228,22 @@ def test_a_single_transcript_can_be_named_by_its_path(desk: Desk, project: str) 
     path = made.claude_code(desk.home, project)
     made.claude_code(desk.home, project, "second")
     assert desk.take(str(path))["claude-code"].sessions == 1
+
+
+@pytest.mark.parametrize("host", made.MAKERS)
+def test_a_transcript_is_recognised_wherever_it_lies(
+    desk: Desk, project: str, tmp_path: pathlib.Path, host: str
+) -> None:
+    path = made.MAKERS[host](tmp_path / "old-home", project)
+    there = desk.take(str(path))
+    assert {name: one.stored for name, one in there.items()} == {host: 7}
+    copy = tmp_path / f"{'kilo' if host == 'kilo' else 'a'}-copy{path.suffix}"
+    shutil.copy2(path, copy)
+    os.utime(copy, (made.millis(14) / 1000,) * 2)  # nobody writes to it any more
+    (found,) = desk.importing.offers(ImportRequest(sources=(str(copy),)))
+    assert (found.source, found.sessions) == (host, 1)
+    again = desk.take(str(copy))[host]
+    assert (again.read, again.stored) == (7, 0)
 
 
 # --- catching up ---
