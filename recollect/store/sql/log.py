@@ -14,7 +14,7 @@ from recollect.store.sql.engine import Connection, Engine, both, column_list, fi
 from recollect.store.sql.graph import decoded, identity
 from recollect.store.sql.operations import get_operation, new_operation, put_operation
 from recollect.store.sql.records import RECORD_STATE, VERSIONS
-from recollect.store.sql.vectors import put_vector
+from recollect.store.sql.vectors import fits, put_vector
 
 LIST_OPERATIONS = filtered(
     f"""
@@ -130,7 +130,7 @@ def _undo(db: Connection, operation: Operation, actor: str, engine: Engine) -> O
     for version in displaced:
         # The row comes back as it was; only the store's own "live since" is new.
         records.insert(db, version.record, since=undo.at, op_id=undo.op_id)
-        for vector in version.vectors:
+        for vector in filter(fits, version.vectors):  # another is made anew
             put_vector(db, vector)
     return undo
 
