@@ -272,8 +272,8 @@ class Recall:
         forms = render.forms(line, as_sections=draft.as_sections, quoted=draft.asked_on_purpose)
         record = line.record
         if record is not None:
-            graph = self._sources.graphs.of(record.namespace)
-            later = graph.successors_of_facts(record.source_event_ids)
+            graph = draft.graphs.get(record.namespace)
+            later = graph.successors_of_facts(record.source_event_ids) if graph else []
             if later:
                 forms = tuple(render.no_longer(form, later) for form in forms)
             elif draft.rivals:

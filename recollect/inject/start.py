@@ -22,6 +22,7 @@ from recollect.inject.draft import (
     profile_lines,
     standing_rules,
 )
+from recollect.retrieve.graph import preferences
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.store.interface import RecordFilter
 from recollect.work.index import MAIN, last_summary
@@ -42,7 +43,7 @@ def start(sources: Sources, draft: Draft) -> None:
 def start_lines(sources: Sources, draft: Draft) -> Iterator[BriefLine]:
     """What a session is told once, whatever it asks: its start brings it, or its first prompt."""
     question = draft.question
-    held = [preference_line(one) for one in sources.graphs.preferences(question.namespaces)]
+    held = [preference_line(one) for one in preferences(draft.graphs.values())]
     namespaces = tuple(dict.fromkeys(question.namespaces))
     said = [one for name in namespaces for one in profile_lines(sources.store, name)]
     yield from _profile(said)
