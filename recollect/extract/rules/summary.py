@@ -218,7 +218,9 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
                 other = (patterns.LEANS, _OFFERS, patterns.DONE_FIRST, patterns.UNSURE)
                 if not any(one.search(text) for one in other) and not _covered(text, since):
                     found += [
-                        short for short in _items([text]) if patterns.STILL_OPEN.search(short)
+                        patterns.OPEN_LABEL.sub("", short)
+                        for short in _items([text])
+                        if patterns.STILL_OPEN.search(short)
                     ]
         since += [one.request, _title(one), *_commits(one)]
     return _once(found)

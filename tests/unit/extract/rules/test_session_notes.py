@@ -169,6 +169,21 @@ def test_what_was_not_committed_and_not_answered_is_open() -> None:
     )
 
 
+def test_what_an_answer_calls_open_or_names_as_next_is_open() -> None:
+    for said, is_open in (
+        ("Open: the dashboard still shows 10.", "the dashboard still shows 10"),
+        ("**Open:** the dashboard still shows 10.", "the dashboard still shows 10"),
+        ("- Open: staging needs the new cap", "staging needs the new cap"),
+        ("Staging is still at 10 and needs to be changed next.",
+         "Staging is still at 10 and needs to be changed next"),
+    ):  # fmt: skip
+        told = Told().ask("lock the entries of the cache").edit(CACHE).answer(f"{ADDED}\n\n{said}")
+        assert whole(told).open_ends == (is_open,)
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.answer(f"{ADDED}\n\nThe open file needs to be closed before the next read.")
+    assert whole(told).open_ends == ()
+
+
 def test_what_an_answer_offers_is_not_told_as_done(store: SqliteStore) -> None:
     told = Told().ask("lock the entries of the cache").edit(CACHE)
     told.answer(
