@@ -187,7 +187,9 @@ def history(runtime: ServiceRuntime, record_id: RecordName) -> History:
         record_id=record_id,
         record=live[0] if live else None,
         versions=tuple(versions),
-        operations=tuple(sorted(touched.values(), key=lambda one: (one.at, one.op_id), reverse=True)),
+        operations=tuple(
+            sorted(touched.values(), key=lambda one: (one.at, one.op_id), reverse=True)
+        ),
     )
 
 
