@@ -63,7 +63,7 @@ class Unanswered(Exception):
     """A daemon listens, but gave no answer that we understand in time, or said: not now."""
 
 
-class Answer:
+class HostAnswer:
     """What the host is told when nothing else is: some take silence for a refusal."""
 
     fixed = b""
@@ -72,11 +72,11 @@ class Answer:
 def main() -> None:
     mono_ns = clock_ns()
     if not sys.argv[1:2] or not sys.argv[1].startswith("--"):  # else the compiled hook tells it
-        Answer.fixed = frames.fixed_answer([os.fsencode(one) for one in sys.argv[1:3]])
+        HostAnswer.fixed = frames.fixed_answer([os.fsencode(one) for one in sys.argv[1:3]])
     try:
         run(mono_ns)
     finally:
-        answer(Answer.fixed)
+        answer(HostAnswer.fixed)
 
 
 def run(mono_ns: int) -> None:
@@ -522,7 +522,7 @@ def detach(work: "Callable[[], None]", seconds: float) -> None:
         os.waitpid(child, 0)
         return
     try:
-        Answer.fixed = b""
+        HostAnswer.fixed = b""
         _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
         _signal.setitimer(_signal.ITIMER_REAL, LATE_SECONDS + SPOOL_SECONDS)
         os.setsid()
@@ -584,12 +584,12 @@ def _stop(*_: object) -> None:
 def answer(data: bytes) -> None:
     """Tell the host, once."""
     if data:
-        Answer.fixed = b""
+        HostAnswer.fixed = b""
         write_all(1, data)
 
 
 def _leave(*_: object) -> None:
-    answer(Answer.fixed)
+    answer(HostAnswer.fixed)
     os._exit(0)
 
 
