@@ -31,9 +31,9 @@ GOES_ON = re.compile(
     r"keep going|proceed|weiter|continua|contin[uú]a)(?: please)?[.! ]*)$",
     re.IGNORECASE,
 )
+DECLINED = _any(r"rejected tool use", r"doesn't want to proceed")  # by the user
 REFUSED_CALL = _any(
-    r"rejected tool use",
-    r"doesn't want to proceed",
+    DECLINED.pattern,
     r"Sibling tool call",
     r"String to replace not found",
     r"File has not been read yet",

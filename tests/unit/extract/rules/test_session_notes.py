@@ -71,7 +71,28 @@ def test_words_of_a_refusal_go_with_the_turn_that_does_the_work(store: SqliteSto
     told.ask("moved").edit(CACHE).answer(ADDED)
     [note] = outcomes(extract(store, told))
     assert note.title.startswith("Added with_lock()")
-    assert "User, refusing a step: we never hold a lock while we call." in note.detail
+    assert "User refused an edit of cache.py: we never hold a lock while we call." in note.detail
+
+
+def test_the_summary_says_what_was_committed_pushed_and_not_committed() -> None:
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.run(
+        "git commit -m 'Lock the cache'", "[lock-cache 1a2b3c4] Lock the cache\n 1 file changed"
+    )
+    told.run("git push").answer(ADDED)
+    told.ask("log each lock").edit("/work/orbit/log.py").answer("Added `log_lock()` to log.py.")
+    assert whole(told).facts == (
+        "Not committed in this session: log.py",
+        "Committed 1a2b3c4 on lock-cache, pushed",
+    )
+
+
+def test_a_refused_command_is_told(store: SqliteStore) -> None:
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.run("make test-all", "The user doesn't want to proceed with this tool use.", failed=True)
+    told.answer(ADDED)
+    [note] = outcomes(extract(store, told))
+    assert "User refused make test-all." in note.detail
 
 
 def test_a_sentence_that_the_user_quotes_is_not_told_as_it_was(store: SqliteStore) -> None:
@@ -140,8 +161,8 @@ def test_what_was_not_committed_and_not_answered_is_open() -> None:
         .run("git commit -m 'Lock the cache'")
     )
     told.answer(ADDED)
-    told.ask("does the backup hold locks too?")
     told.ask("log each lock").edit("/work/orbit/log.py").answer("Added `log_lock()` to log.py.")
+    told.ask("does the backup hold locks too?")
     assert whole(told).open_ends == (
         "not committed: log.py",
         "not answered: does the backup hold locks too?",
