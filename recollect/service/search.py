@@ -122,10 +122,10 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
     else:
         answer = _by_store(runtime, asked, namespaces, fits)
     if not asked.as_of:
-        now = with_freshness(runtime.store, (one.record for one in answer.items))
+        fresh = with_freshness(runtime.store, (one.record for one in answer.items))
         items = tuple(
             _marked(runtime, msgspec.structs.replace(one, record=record), namespaces)
-            for one, record in zip(answer.items, now, strict=True)
+            for one, record in zip(answer.items, fresh, strict=True)
             if asked.freshness in (None, record.freshness)
         )
         answer = msgspec.structs.replace(answer, items=items)

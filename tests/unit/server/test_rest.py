@@ -232,8 +232,8 @@ def test_a_session_can_be_summed_up_resumed_and_reported(home: RuntimeHome, tmp_
     (pathlib.Path(here) / "docs").mkdir()
     folders = [here, f"{here}/src", "src/", "./docs", ".", os.path.dirname(here)]
     for number in range(3):
-        body = {"title": f"Looked around {number}", "files": folders, "project": here}
-        post(home, "/api/observations", body)
+        looked = {"title": f"Looked around {number}", "files": folders, "project": here}
+        post(home, "/api/observations", looked)
     assert get(home, "/api/report", project=here)["hotspots"] == again
     assert report["overview"]["prompts"] == 1 and "## Learned" in report["markdown"]
     assert get(home, "/api/prompts", project=here)["items"][0]["prompt_number"] == 1
