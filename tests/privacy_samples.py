@@ -11,6 +11,7 @@ import re
 import string
 from collections.abc import Iterator
 
+from recollect.privacy import scrubbing
 from recollect.privacy.rules import RULES, VENDORS
 
 _ALPHABETS = {
@@ -23,6 +24,16 @@ _ALPHABETS = {
     "w": string.ascii_letters + string.digits + "_-",
     "b": string.ascii_letters + string.digits + "+/",
 }
+
+
+def redact_text(text: str) -> tuple[str, dict[str, int]]:
+    """The text without secrets, until no more are found, and how many of each kind it held."""
+    removed: dict[str, int] = {}
+    while spans := scrubbing.find(text):
+        text = scrubbing.without(text, spans)
+        for *_, kind in spans:
+            removed[kind] = removed.get(kind, 0) + 1
+    return text, removed
 
 
 def expand(template: str, rng: random.Random) -> str:

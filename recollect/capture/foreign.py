@@ -53,18 +53,15 @@ _HINT_LINE = re.compile(
 )
 
 
-def strip_foreign(text: str) -> str:
-    """The text without any known block."""
-    return _stripped(text, "<", own_only=False)
-
-
 def strip_own(text: str) -> str:
     """The text without what Recollect injected; everything else stays as it is."""
-    return _stripped(text, "<recollect id=", own_only=True)
+    return strip_foreign(text, own_only=True)
 
 
-def _stripped(text: str, tag: str, *, own_only: bool) -> str:
+def strip_foreign(text: str, *, own_only: bool = False) -> str:
+    """The text without any known block, or without those that Recollect injected."""
     text = _HINT_LINE.sub("", text) if HINT in text else text
+    tag = "<recollect id=" if own_only else "<"
     if tag not in text and "[recollect " not in text:
         return text
     text = _without(text, _cuts(text, own_only=own_only))

@@ -294,6 +294,11 @@ def _database(client: Client, health: dict[str, Any]) -> Iterator[Finding]:
         told = ", ".join(f"{count} {kind}" for kind, count in checked["orphans"].items())
         yield Finding("orphans", "warn", f"orphaned rows: {told}",
                       "recollect doctor --fix", drop)  # fmt: skip
+    if misfits := checked.get("misfits"):  # none of an older daemon
+        told = f"{memories(len(misfits))} with a vector of the wrong length, such as {misfits[0]}"
+        yield Finding(
+            "vectors", "warn", f"{told}: search leaves it out", "recollect model backfill"
+        )
     if store["kind"] == "sqlite":
         yield _backups(client, checked)
     else:

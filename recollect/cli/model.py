@@ -129,7 +129,7 @@ def backfill() -> int:
 
 
 def _print_set_aside(found: dict[str, str]) -> None:
-    told = f"Set aside: {memories(len(found))}; recollect restart tries again:"
+    told = f"Set aside: {memories(len(found))}; recollect model backfill tries again:"
     click.secho(told, fg="yellow", err=True)
     for record_id, reason in list(found.items())[:10]:
         click.echo(f"{record_id}: {reason}", err=True)

@@ -35,14 +35,14 @@ RUN = "run_"
 
 def new_ulid(now_ms: int | None = None) -> str:
     """A fresh ULID; ids of one millisecond are in no particular order."""
-    if now_ms is None:
-        now_ms = time.time_ns() // 1_000_000
-    return join_ulid(now_ms, int.from_bytes(os.urandom(10), "big"))
+    return new_id("", now_ms)
 
 
 def new_id(prefix: str, now_ms: int | None = None) -> str:
     """A fresh ULID after a prefix that tells the kind."""
-    return prefix + new_ulid(now_ms)
+    if now_ms is None:
+        now_ms = time.time_ns() // 1_000_000
+    return prefix + join_ulid(now_ms, int.from_bytes(os.urandom(10), "big"))
 
 
 def short_id(record_id: str) -> str:
@@ -56,12 +56,13 @@ def derive_ulid(ulid: str, index: int) -> str:
     if index == 0:
         return ulid
     digest = hashlib.blake2b(f"{ulid}/{index}".encode(), digest_size=10).digest()
-    return _encode(parse(ulid) >> 80 << 80 | int.from_bytes(digest, "big"))
+    return join_ulid(ulid_ms(ulid), int.from_bytes(digest, "big"))
 
 
 def join_ulid(now_ms: int, rest: int) -> str:
     """The ULID of a time and eighty bits."""
-    return _encode((now_ms & (1 << 48) - 1) << 80 | rest & (1 << 80) - 1)
+    value = (now_ms & (1 << 48) - 1) << 80 | rest & (1 << 80) - 1
+    return "".join(_ALPHABET[value >> shift & 31] for shift in range(125, -1, -5))
 
 
 def parse(ulid: str) -> int:
@@ -87,7 +88,3 @@ def is_ulid(text: str) -> bool:
 def ulid_ms(ulid: str) -> int:
     """The time of a ULID in milliseconds since 1970."""
     return parse(ulid) >> 80
-
-
-def _encode(value: int) -> str:
-    return "".join(_ALPHABET[value >> shift & 31] for shift in range(125, -1, -5))

@@ -256,7 +256,7 @@ class ProjectRulesReader:
     def rules_for(self, directory: str, own: KeepOutRules) -> DirectoryRules:
         """The rules for a directory: the user's, and those of every project file at or above it."""
         if not os.path.isabs(directory) or "\0" in directory:
-            return DirectoryRules()
+            return DirectoryRules(files=own.files)
         folders = [canonical(directory)]
         while len(folders) < _DEPTH and (above := os.path.dirname(folders[-1])) != folders[-1]:
             folders.append(above)

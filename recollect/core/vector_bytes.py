@@ -4,13 +4,28 @@ In: anything with a float32 buffer. Out: bytes. A length that does not fit the
 dimension is an error that names its owner, so that a damaged row is noticed and not scored.
 """
 
+import re
 import sys
 from array import array
 from typing import Any
 
 from recollect.core.errors import DamagedRow
+from recollect.core.settings import MODELS
 
 DIMENSIONS = 384
+_OF_MODEL = dict(zip(MODELS, (DIMENSIONS, 512), strict=True))
+_OWN = re.compile(r"@[0-9a-f]{12}-(\d{1,4})\Z")
+
+
+def own_model(name: str, digest: str, dimensions: int) -> str:
+    """What vectors of a model that the user brings are stored under."""
+    return f"{name[:40]}@{digest[:12]}-{dimensions}"
+
+
+def dimensions_of(model: str) -> int:
+    """How many numbers a vector has that is stored under this model; 0 when that is not known."""
+    own = _OWN.search(model)
+    return int(own[1]) if own else _OF_MODEL.get(model, 0)
 
 
 def encode(vector: Any) -> bytes:

@@ -6,7 +6,7 @@ one of them. It is a module of its own because it imports numpy, which hooks mus
 
 from typing import TYPE_CHECKING, Any
 
-from recollect.core import oslayer
+from recollect.core import oslayer, vector_bytes
 from recollect.embedding.backfill import Backfill
 from recollect.embedding.embedder import Embedder, model_of
 from recollect.extract.ended_statements import EndedStatements
@@ -31,12 +31,10 @@ class RecallParts:
         oslayer.keep_large_blocks_apart()
         settings, clock, store = runtime.settings, runtime.clock, runtime.store
         self._store = store
-        own = settings.embedding and embedder is None
-        self.embedder = Embedder(settings.models, settings.embedding_model) if own else embedder
+        chosen = embedder or Embedder(settings.models, settings.embedding_model)
+        self.embedder = chosen if settings.embedding or embedder else None
         self.engine = SearchEngine(self.embedder)
-        self.index_cache = IndexCache(
-            store, self.engine, settings.cache_mb, model_of(self.embedder)
-        )
+        self.index_cache = IndexCache(store, self.engine, settings.cache_mb, model_of(chosen))
         self.feedback = Feedback(store, runtime.tombstones)
         self.graphs = GraphCache(runtime.visible_store)
         runtime.tombstones.listeners.append(self.graphs.drop_all)
@@ -89,7 +87,7 @@ class RecallParts:
             self._backfill.wake()
 
     def embed_again(self) -> None:
-        """Start now, with what was set aside too."""
+        """Start now, also with what was set aside or has a vector of the wrong length."""
         if self._backfill is not None:
             self._backfill.again()
 
@@ -109,7 +107,7 @@ class RecallParts:
             "state": self._backfill.state if self._backfill else "off",
             "model": self.index_cache.model,
             "loaded": self.embedder is not None and self.embedder.ready,
-            "dimensions": self.embedder.dimensions if self.embedder else 0,
+            "dimensions": vector_bytes.dimensions_of(self.index_cache.model),
             "problem": self._backfill.problem if self._backfill else "",
             "set_aside": dict(self._backfill.aside) if self._backfill else {},
             "memories": sum(count(one).records for one in self._store.projects.namespaces()),

@@ -68,9 +68,10 @@ class Backfill:
         self._wake.set()
 
     def again(self) -> None:
-        """Try also what was set aside."""
+        """Try also what was set aside, and make vectors of the wrong length anew."""
         with self._one_step:
             self.aside.clear()
+            self._drop_misfits()
         self._wake.set()
 
     def step(self) -> int:
@@ -89,12 +90,16 @@ class Backfill:
     # --- the thread ---
 
     def _loop(self) -> None:
+        looked = False
         while not self._stop.is_set():
             loaded = self._embedder.ready
             try:
                 if not loaded:
                     self._embedder.load()
                     loaded = True
+                if not looked:
+                    self._drop_misfits()
+                    looked = True
                 worked = self.step()
             except Exception as error:  # noqa: BLE001 - told; a thread that is dead embeds nothing
                 self._failed(error, missing=not loaded and isinstance(error, ModelUnavailable))
@@ -103,11 +108,16 @@ class Backfill:
             self.problem = ""
             if worked:
                 self.state = "working"
-                self._stop.wait(0.01)  # between batches, ingest goes first
+                self._stop.wait(0.01)  # other threads run between two batches
             else:
                 self.state = "idle"
                 self._wake.wait(PAUSE_S * 30)
                 self._wake.clear()
+
+    def _drop_misfits(self) -> None:
+        for namespace in self._store.projects.namespaces():
+            for record_id in self._store.vectors.misfits(namespace, self.model, drop=True):
+                log.warning("embedding: a vector of %s has the wrong length", record_id)
 
     def _failed(self, error: Exception, *, missing: bool) -> None:
         """One failure more; a model that cannot be loaded is not tried again at once."""

@@ -19,7 +19,7 @@ from recollect.core import safe_files
 from recollect.core.errors import ModelUnavailable
 from recollect.core.tuning import AS_IT_IS, CosineScale
 from recollect.core.values import Record, Vector
-from recollect.core.vector_bytes import DIMENSIONS
+from recollect.core.vector_bytes import DIMENSIONS, dimensions_of
 from recollect.embedding import weights
 from recollect.embedding.onnx_model import OnnxModel, batches, mean_pooled
 from recollect.embedding.wordpiece import WordPieces
@@ -61,7 +61,8 @@ class Embedder:
 
     @property
     def dimensions(self) -> int:
-        return self._loaded.dimensions if self._loaded else DIMENSIONS
+        """Of its vectors, loaded or not; 0 for a folder that cannot be read."""
+        return self._loaded.dimensions if self._loaded else dimensions_of(self.model)
 
     @property
     def scale(self) -> CosineScale:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from recollect.core import safe_files
 from recollect.core.errors import ModelUnavailable
 from recollect.core.tuning import CosineScale
+from recollect.core.vector_bytes import own_model
 from recollect.embedding.onnx_model import OnnxModel, at_length_1, batches, mean_pooled
 from recollect.embedding.weights import digest
 
@@ -53,7 +54,7 @@ def name_of(folder: str) -> str:
     found = digest(path)
     if not found:
         raise ModelUnavailable(f"{path} cannot be read")
-    return f"{os.path.basename(folder)[:40]}@{found[:12]}"
+    return own_model(os.path.basename(folder), found, _pooling(folder)[1])
 
 
 class OnnxFolder:

@@ -65,7 +65,7 @@ class EndedStatements:
             return record
         ended = [
             one
-            for one in self._of(namespaces)
+            for one in self.of(namespaces)
             if one.may_be_in(record.source_event_ids, record.session_id, record.valid_from)
         ]
         if not ended:
@@ -89,7 +89,7 @@ class EndedStatements:
         at = one.created_at
         ended = [
             known
-            for known in self._of(namespaces)
+            for known in self.of(namespaces)
             if at is None or known.may_be_in((), one.session_id, at)
         ]
         if not ended:
@@ -113,11 +113,12 @@ class EndedStatements:
         """Whether a short text is what ended; with `events`, whether it was made of the same."""
         return any(
             one.stated_in(word_hashes(text))
-            for one in self._of(namespaces)
+            for one in self.of(namespaces)
             if not events or not set(events).isdisjoint(one.belief.source_event_ids)
         )
 
-    def _of(self, namespaces: Sequence[str]) -> list[_Ended]:
+    def of(self, namespaces: Sequence[str]) -> list[_Ended]:
+        """The beliefs of these namespaces that ended."""
         kept = self._known  # if it is dropped meanwhile, this answer goes with it
         for namespace in namespaces:
             if namespace not in kept:

@@ -23,9 +23,9 @@ from recollect.hosts.payloads import (
     conversation,
 )
 from recollect.hosts.reading import (
+    STRING_BYTES,
     Data,
     fit,
-    fit_text,
     moment,
     pick,
     plain_text,
@@ -113,11 +113,18 @@ class Adapter:
     def interpret(self, payload: Payload, data: Data | None, repaired: bool) -> Capture:
         readable, data = data is not None, data or {}
         damaged = repaired or payload.truncated
+        # Where the project is. The host's variable first: an agent may change its directory.
+        places: list[Any] = [payload.env.get(name) for name in self.facts.project_env]
+        for field in self.root_fields:
+            found = data.get(field)
+            places += found if isinstance(found, list) else [found]
+        paths = (one for one in (*places, payload.cwd) if isinstance(one, str))
+        usable = (one for one in paths if os.path.isabs(one) and len(one) <= _MAX_CWD)
         empty = Capture(
             host=self.name,
             event=payload.event or word(data, "hook_event_name", "hookName", "hookEventName"),
             session_id=self.session_id(payload, data),
-            cwd=self.cwd(payload, data),
+            cwd=plain_text(next(usable, "")),
             happened_at=moment(data.get("timestamp") or data.get("time")),
             damaged=damaged or (not readable and bool(payload.stdin.strip())),
         )
@@ -178,17 +185,6 @@ class Adapter:
         if len(found) > _MAX_SESSION or not found.isprintable():
             return hashlib.sha256(found.encode()).hexdigest()
         return found or None
-
-    def cwd(self, payload: Payload, data: Data) -> str:
-        """Where the project is. The host's variable first: an agent may change its directory."""
-        candidates: list[Any] = [payload.env.get(name) for name in self.facts.project_env]
-        for field in self.root_fields:
-            found = data.get(field)
-            candidates += found if isinstance(found, list) else [found]
-        for found in (*candidates, payload.cwd):
-            if isinstance(found, str) and os.path.isabs(found) and len(found) <= _MAX_CWD:
-                return plain_text(found)
-        return ""
 
     # --- captures --------------------------------------------------------------------------------
 
@@ -333,7 +329,9 @@ class Adapter:
 
 def said(text: Any) -> str:
     """Text of a person or a model: valid, without the blocks that others put into it."""
-    return fit_text(strip_foreign(plain_text(prose(text))).strip())
+    clean = strip_foreign(plain_text(prose(text))).strip()
+    # In JSON a character takes at most six bytes.
+    return clean if len(clean) * 6 <= STRING_BYTES else str(fit({"content": clean})["content"])
 
 
 def prompt_draft(text: Any, turn: str = "") -> EventDraft | None:
@@ -375,11 +373,12 @@ def tool_draft(
     # Copilot reports one call in two spellings: the names of fields and tools differ, nothing else.
     values = list(output.values()) if isinstance(output, dict) else output
     content = "" if call else encode([tool.tool_class, data["input"], values]).decode()
+    data = fit(data)
     return EventDraft(
         kind="tool_use",
-        body=JsonBody(data=fit(data)),
+        body=JsonBody(data=data),
         author=tools.author(tool.tool_class),
-        tool=replace(tool, command=fit_text(tool.command)),
+        tool=replace(tool, command=str(data["command"])),
         **_key("tool", call, content),
     )
 

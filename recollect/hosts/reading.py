@@ -289,15 +289,6 @@ def fit(data: dict[str, Any]) -> dict[str, Any]:
     return fitted
 
 
-def fit_text(text: str) -> str:
-    """The same for a single text. In JSON a character takes at most six bytes."""
-    if len(text) * 6 <= STRING_BYTES:
-        return text
-    fitted = fit({"content": text})["content"]
-    assert isinstance(fitted, str)
-    return fitted
-
-
 def _longest(value: Any) -> int:
     if isinstance(value, str):
         return len(value.encode())

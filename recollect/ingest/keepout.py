@@ -7,14 +7,13 @@ is read again when its file changes, so that a new rule holds at once.
 
 import os
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.core import keepout_rules, private_sessions, settings
 from recollect.core.clock import to_micros
 from recollect.core.errors import BadSetting
-from recollect.core.keepout_rules import DirectoryRules, KeepOutRules, ProjectRulesReader
+from recollect.core.keepout_rules import DirectoryRules, ProjectRulesReader
 from recollect.core.settings import Settings
 from recollect.core.values import Event, JsonBody, TextBody
 from recollect.hosts.payloads import Capture
@@ -48,27 +47,23 @@ class KeepOut:
         self._warned: set[str] = set()
         self.private = private_sessions.PrivateSessions(chosen.directory)
 
-    def rules(self) -> KeepOutRules:
-        """The user's current rules. While the settings are broken, the last ones hold."""
+    def rules_for(self, directory: str) -> DirectoryRules:
+        """The current rules for a directory. While the settings are broken, the user's last ones
+        hold. What is wrong with the file of a project is reported once."""
         try:
             about = os.stat(self._file)
             seen = (about.st_ino, about.st_mtime_ns, about.st_size)
         except OSError:
             seen = (0, 0, 0)
         with self._lock:
-            if seen == self._seen:
-                return self._rules
-            try:
-                loaded = settings.load(flags={"home": self._settings.home})
-                self._rules = keepout_rules.rules(loaded.ignore)
-            except BadSetting as error:
-                self._counters.error(f"settings: {error}")
-            self._seen = seen
-            return self._rules
-
-    def rules_for(self, directory: str) -> DirectoryRules:
-        """The rules for a directory. What is wrong with its file is reported once."""
-        found = self._reader.rules_for(directory, self.rules())
+            if seen != self._seen:
+                try:
+                    loaded = settings.load(flags={"home": self._settings.home})
+                    self._rules = keepout_rules.rules(loaded.ignore)
+                except BadSetting as error:
+                    self._counters.error(f"settings: {error}")
+                self._seen = seen
+        found = self._reader.rules_for(directory, self._rules)
         for warning in found.warnings:
             if warning not in self._warned and len(self._warned) < 1000:
                 self._warned.add(warning)
@@ -142,9 +137,7 @@ class KeepOut:
         return ""
 
     def _tool(self, name: str, data: object, cwd: str) -> str:
-        if name and self.rules().tool(name):
+        files = self.rules_for(cwd).files
+        if name and self._rules.tool(name):
             return TOOL
-        files: Sequence[keepout_rules.Pattern] = (
-            self.rules_for(cwd).files if cwd else self.rules().files
-        )
         return FILE if files and keepout_rules.matching_file_pattern(files, cwd, data) else ""

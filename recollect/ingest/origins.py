@@ -189,13 +189,9 @@ class Namespaces:
         self._last_places: OrderedDict[str, ProjectPlace] = OrderedDict()
 
     def of(self, directory: str | None) -> str:
-        return self.locate(directory or "")[0]
-
-    def locate(self, directory: str) -> tuple[str, ProjectPlace, str | None]:
-        """The namespace of a directory, where its project is, and the path as it may be stored. A
-        directory that was not known is a project from now on."""
-        place, shown = self.place(directory)
-        return projects.namespace(self._actor, self._store.projects.resolve(place)), place, shown
+        """The namespace of a directory. One that was not known is a project from now on."""
+        project_id = self._store.projects.resolve(self.place(directory or "")[0])
+        return projects.namespace(self._actor, project_id)
 
     def asked_for(self, directory: str) -> str:
         """The namespace of a directory that somebody asks about: a question makes no project. One

@@ -209,7 +209,8 @@ class Pipeline:
                 return Reply(frames.STORED, told)
             if any(draft.kind == "tool_use" for draft in captured.drafts):
                 captured = self.keep_out.without_kept_out(captured)
-        namespace, place, path = self._namespaces.locate(captured.cwd)
+        place, path = self._namespaces.place(captured.cwd)
+        namespace = projects.namespace(self._actor, self._store.projects.resolve(place))
         begins = captured.signal == "session-start"
         session_id, in_a_loop = self._continuity.session(
             captured.host, namespace, named, begins=begins, live=live

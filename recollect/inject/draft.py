@@ -21,7 +21,7 @@ from recollect.extract.ended_statements import EndedStatements
 from recollect.ingest.messages import RecallQuestion
 from recollect.inject.actions import ActionRule, RuleIndex, RuleMatch
 from recollect.retrieve.engine import Found, ResultCache, SearchEngine
-from recollect.retrieve.graph import GraphCache, Rival
+from recollect.retrieve.graph import GraphCache, NamespaceGraph, Rival
 from recollect.retrieve.index_cache import IndexCache
 from recollect.store.interface import Store
 from recollect.work.cache import WorkCache
@@ -81,6 +81,7 @@ class BriefLine:
     note: str = ""  # what a reader must know of it: disputed, or of a branch
     older: bool = False  # a newer memory, told before it, is much like it
     by_action: bool = False  # a rule about what the prompt asks for or the command does
+    at_start: bool = False  # what a session starts with, whatever is asked
     keys: tuple[str, ...] = ()  # what it tells, where that is more than its id
 
     @property
@@ -133,9 +134,11 @@ class Draft:
 
     question: RecallQuestion
     about_past: bool = False  # it asks in so many words for what was
-    is_start: bool = False  # it is answered with what a session starts with
+    is_start: bool = False  # it is answered with what a session starts with, and nothing else
+    brings_start: bool = False  # a prompt of a session whose start nobody answered
     as_sections: bool = False  # asked on purpose: in sections with headings, not as a brief
     lines: list[BriefLine] = field(default_factory=list)
+    graphs: dict[str, NamespaceGraph] = field(default_factory=dict)  # those that hold anything
     rivals: list[Rival] = field(default_factory=list)  # what is not so of the things named
     confidence: float = 0.0  # that memory holds anything about it
     by_chance: float = 0.0  # a cosine that means nothing in a store of this size
@@ -211,7 +214,14 @@ class RuleCache:
         """The rules and procedures about what a prompt asks for or what a command does."""
         found: list[BriefLine] = []
         stated: set[tuple[str, str]] = set()
-        for rules in self._of(namespaces):
+        for namespace in dict.fromkeys(namespaces):
+            # Taken before reading: what changes meanwhile is read the next time.
+            version = (self._store.graph.changes(namespace).version, self._changes)
+            rules = self._known.get(namespace)
+            if rules is None or rules.version != version:
+                rules = self._read(namespace, version)
+            if not rules.sources:
+                continue
             index = rules.index
             for match in index.for_command(text) if command else index.for_prompt(text):
                 source = rules.sources[match.rule.id]
@@ -234,23 +244,6 @@ class RuleCache:
         with self._lock:
             self._changes += 1
 
-    def _of(self, namespaces: Sequence[str]) -> list[_Rules]:
-        """The rules of those that have any."""
-        found = []
-        for namespace in dict.fromkeys(namespaces):
-            # Taken before reading: what changes meanwhile is read the next time.
-            version = (self._store.graph.changes(namespace).version, self._changes)
-            known = self._known.get(namespace)
-            if known is None or known.version != version:
-                known = self._read(namespace, version)
-                with self._lock:
-                    while len(self._known) >= MOST_NAMESPACES and namespace not in self._known:
-                        del self._known[next(iter(self._known))]
-                    self._known[namespace] = known
-            if known.sources:
-                found.append(known)
-        return found
-
     def _read(self, namespace: str, version: tuple[int, int]) -> _Rules:
         rules: list[ActionRule] = []
         sources: dict[str, Preference | Procedure | Record] = {}
@@ -269,7 +262,12 @@ class RuleCache:
         for record in standing_rules(self._store, namespace):
             rules.append(ActionRule(record.record_id, record.title))
             sources[record.record_id] = record
-        return _Rules(version, RuleIndex(rules), sources)
+        read = _Rules(version, RuleIndex(rules), sources)
+        with self._lock:
+            while len(self._known) >= MOST_NAMESPACES and namespace not in self._known:
+                del self._known[next(iter(self._known))]
+            self._known[namespace] = read
+        return read
 
 
 def _rule_line(source: Preference | Procedure | Record, match: RuleMatch) -> BriefLine:

@@ -16,7 +16,7 @@ from recollect.core.ids import RECORD
 from recollect.core.text_words import count_tokens, stem
 from recollect.core.text_words import words as words_in
 from recollect.core.tuning import NOTES, PRIORS, SPEAKING, WORK_FILES
-from recollect.core.values import Entity, Fact
+from recollect.core.values import Entity, Fact, Procedure
 from recollect.embedding.embedder import MODEL, text_of
 from recollect.extract.rules.patterns import contradicts
 from recollect.extract.standing import form_words
@@ -25,16 +25,16 @@ from recollect.inject import render
 from recollect.inject.actions import NAMED
 from recollect.inject.draft import BriefLine, Draft, Section, Sources, memory_line, preference_line
 from recollect.inject.speaking import (
-    asks_about_past,
+    ABOUT_PAST,
     chance_of_file,
     idleness,
     names_nothing,
     weight_of_prompt,
 )
-from recollect.inject.start import names_file, start
+from recollect.inject.start import names_file, start, start_lines
 from recollect.retrieve.engine import find
-from recollect.retrieve.graph import GraphCache, GraphWalk, content_stems
-from recollect.retrieve.query import intent
+from recollect.retrieve.graph import GraphWalk, content_stems, preferences
+from recollect.retrieve.query import intent, parse
 from recollect.work.index import BranchWork, ProjectWork
 from recollect.work.likely_files import Ask, Likely, LikeTurns, likely_names, rank
 from recollect.work.paths import shortest_unique
@@ -44,6 +44,7 @@ DEEP_CANDIDATES = 90  # for a question about the past
 EARLY_TERMS = 8  # SQLite scores every row that holds any of them, so only the rarest
 CORRECTION_CHARS = 120
 NAMES_CHARS = 1000  # of a prompt are read for names
+HEAD = 4000  # characters of a prompt, where its kind and its subject stand
 MOST_STEPS = 4  # of beliefs that took each other's place
 _MINUTE_US = 60_000_000
 
@@ -51,6 +52,8 @@ _MINUTE_US = 60_000_000
 def gather(sources: Sources, draft: Draft, told: frozenset[str]) -> None:
     """Fill a draft."""
     question = draft.question
+    graphs = {one: sources.graphs.of(one) for one in question.namespaces}
+    draft.graphs = {one: graph for one, graph in graphs.items() if not graph.is_empty}
     if question.trigger == "tool":
         draft.lines = rules_for_command(sources, question)
         draft.notes["rules"] = {line.id: line.why for line in draft.lines}
@@ -59,7 +62,7 @@ def gather(sources: Sources, draft: Draft, told: frozenset[str]) -> None:
         if sources.settings.start_tokens:
             start(sources, draft)
     elif question.text.strip() and sources.settings.prompt_tokens:
-        draft.about_past = asks_about_past(question.text)
+        draft.about_past = ABOUT_PAST.search(question.text[:HEAD]) is not None
         if draft.about_past:
             draft.notes["explicit"] = True
         if draft.about_past and names_nothing(question.text):
@@ -67,11 +70,23 @@ def gather(sources: Sources, draft: Draft, told: frozenset[str]) -> None:
             start(sources, draft)
         else:
             _prompt(sources, draft)
+            if draft.brings_start:
+                _add_start(sources, draft)
     else:
         return
     at = sources.clock.now().timestamp()
     lines_about = partial(_work_lines, question, told, at, draft.idle)
     draft.lines = sources.work.ask(question.namespaces[0], lines_about) + draft.lines
+
+
+def _add_start(sources: Sources, draft: Draft) -> None:
+    """Preferences, rules and the last state come once in a session: with this prompt, because no
+    start brought them."""
+    first = list(start_lines(sources, draft))
+    for line in first:
+        line.at_start = True
+    known = {line.id for line in first}
+    draft.lines = first + [line for line in draft.lines if line.id not in known]
 
 
 def _prompt(sources: Sources, draft: Draft) -> None:
@@ -83,7 +98,9 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         draft.lines += [one for one in rules if one.why.startswith(NAMED) or not names_file(one)]
     limit = DEEP_CANDIDATES if draft.about_past else CANDIDATES
     if not sources.index_cache.ready(namespaces):
-        _from_graph(sources, draft, sources.graphs.walk(text, namespaces)[0])
+        if draft.graphs:
+            walks, _ = sources.graphs.walk(text, namespaces)
+            _from_graph(sources, draft, walks, parse(text).content)
         _early(sources, draft)
         return
     now = sources.clock.now()
@@ -102,8 +119,9 @@ def _prompt(sources: Sources, draft: Draft) -> None:
             fusion=sources.settings.fusion,
         ),
     )
-    _from_graph(sources, draft, found.walks)
     ranked = found.ranked
+    if draft.graphs:
+        _from_graph(sources, draft, found.walks, ranked.content)
     draft.stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
     draft.notes["left_out"] = ranked.left_out
     draft.notes["semantic"] = ranked.semantic
@@ -122,7 +140,8 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     known: Container[str] | None = getattr(sources.engine.embedder, "words", None)
     if known is not None:
         _mark_names(draft, known)
-    _add_successors(sources, draft)
+    if not all(line.record is None or line.record.stands for line in draft.lines):
+        _add_successors(sources, draft)
     _add_corrections(sources, draft)
 
 
@@ -201,16 +220,19 @@ def rules_for_command(sources: Sources, question: RecallQuestion) -> list[BriefL
     return sources.rules.about(question.namespaces, question.text, command=True)
 
 
-def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> None:
-    """Preferences that a prompt is about, and what the graph knows of what it names or says."""
-    graphs, text, namespaces = sources.graphs, draft.question.text, draft.question.namespaces
+def _from_graph(
+    sources: Sources, draft: Draft, walks: Sequence[GraphWalk], asked: frozenset[str]
+) -> None:
+    """Preferences that a prompt is about, and what the graph knows of what it names or says;
+    `asked` are the stems of its words that carry meaning."""
+    graphs, text = draft.graphs.values(), draft.question.text
     named = [words for walk in walks for words in walk.named.values()]
     if named:
         draft.notes["named"] = named
     draft.rivals = [rival for walk in walks for rival in walk.rivals]
     have = {line.id for line in draft.lines}
-    lines, asked = [], content_stems(text)
-    for one in graphs.preferences(namespaces):
+    lines = []
+    for one in preferences(graphs):
         line = preference_line(one)
         if not draft.as_sections:  # else no hook told them at the session's start: all of them
             # A rule comes by what it is about or by the action (`inject/actions.py`); by two words
@@ -225,12 +247,16 @@ def _from_graph(sources: Sources, draft: Draft, walks: Sequence[GraphWalk]) -> N
     if walks:
         lines += facts(walks)
     steps = 1 if draft.notes["intent"] == "procedure" else 2
-    lines += by_words(graphs, namespaces, text, steps, have | {line.id for line in lines})
+    asked = asked if len(text) <= HEAD else content_stems(text[:HEAD])
+    # No fact has half of the words of a long prompt: it is not looked for.
+    least = max(2, BY_WORDS * len(asked)) if len(asked) <= LONG else float("inf")
+    for thing, shared in sources.graphs.sharing(graphs, asked, least, steps, SEARCHED):
+        lines.append(_by_words(thing, f"shares {shared} words with the prompt"))
     # A fact may be reached from several things that the prompt names.
-    found: dict[str, BriefLine] = {}
+    once: dict[str, BriefLine] = {}
     for line in lines:
-        found.setdefault(line.id, line)
-    draft.lines += [line for line in found.values() if line.id not in have]
+        once.setdefault(line.id, line)
+    draft.lines += [line for line in once.values() if line.id not in have]
 
 
 def _early(sources: Sources, draft: Draft) -> None:
@@ -304,34 +330,15 @@ def facts(walks: Sequence[GraphWalk]) -> list[BriefLine]:
     return items
 
 
-def by_words(
-    graphs: GraphCache, namespaces: Sequence[str], text: str, steps: int, have: set[str]
-) -> list[BriefLine]:
-    """Facts, described things and procedures that words alone find; each must share enough with
-    the prompt, a procedure so many words (`steps`)."""
-    asked = content_stems(text[:4000])
-    items: list[BriefLine] = []
-    # No fact has half of the words of a long prompt: it is not looked for.
-    least = max(2, BY_WORDS * len(asked)) if len(asked) <= LONG else float("inf")
-    for namespace in namespaces:
-        facts, things, procedures = graphs.sharing(namespace, asked, least, steps)
-        for fact, shared in facts[:SEARCHED]:
-            if fact.fact_id not in have:
-                items.append(_fact(fact, "known", fact.confidence, _shares(shared)))
-        for thing, shared in things[:SEARCHED]:
-            if thing.entity_id not in have:
-                items.append(_entity(thing, _shares(shared)))
-        for one, shared in procedures[:SEARCHED]:
-            items.append(
-                BriefLine(
-                    one.procedure_id, "procedures", one.confidence, _shares(shared), thing=one
-                )
-            )
-    return items
-
-
-def _shares(words: int) -> str:
-    return f"shares {words} words with the prompt"
+def _by_words(thing: Fact | Entity | Procedure, why: str) -> BriefLine:
+    """What words alone find."""
+    match thing:
+        case Fact():
+            return _fact(thing, "known", thing.confidence, why)
+        case Entity():
+            return _entity(thing, why)
+        case Procedure():
+            return BriefLine(thing.procedure_id, "procedures", thing.confidence, why, thing=thing)
 
 
 def _entity(entity: Entity, why: str) -> BriefLine:

@@ -19,7 +19,7 @@ from recollect.inject.draft import BriefLine, Draft, Sources, plain
 from recollect.inject.speaking import is_question
 from recollect.lifecycle.file_freshness import FreshnessChecker
 from recollect.privacy.sensitive import is_sensitive
-from recollect.retrieve.rank import STALE
+from recollect.retrieve.score import STALE
 from recollect.store.interface import Store, details_of
 
 FORGOTTEN = "forgotten, with what was made of it"
@@ -43,19 +43,21 @@ class Judge:
         self._clock = sources.clock
         self._files = FreshnessChecker(sources.store)
         self._ended = sources.ended
-        self._graphs = sources.graphs
 
     def __call__(self, draft: Draft, told: frozenset[str], *, repeat: bool) -> None:
         """`repeat`: what was told before may be told again."""
         if any(line.record is not None and line.record.citations for line in draft.lines):
             self._look_at_files(draft)
+        asked = draft.question.namespaces
+        any_ended = self._ended is not None and bool(self._ended.of(asked))
+        any_hidden = bool(self._feedback.tombstones.lookup(asked[0]).by_record)
         for line in draft.lines:
             if line.why_not:
                 continue
             if line.record is None:
                 self._made(line, draft)
             else:
-                self._memory(line, line.record, draft)
+                self._memory(line, line.record, draft, any_ended=any_ended, any_hidden=any_hidden)
             if told and not (repeat or line.why_not or told.isdisjoint(line.identity.same_as)):
                 line.why_not = TOLD
         if any(isinstance(line.thing, Preference) for line in draft.lines):
@@ -71,12 +73,14 @@ class Judge:
         elif not self._settings.share_sensitive and (line.sensitive or is_sensitive(text)):
             line.sensitive, line.why_not = True, SENSITIVE
 
-    def _memory(self, line: BriefLine, record: Record, draft: Draft) -> None:
+    def _memory(
+        self, line: BriefLine, record: Record, draft: Draft, *, any_ended: bool, any_hidden: bool
+    ) -> None:
         now = self._clock.now()
         verdicts = self._feedback.of(record.namespace)
         verdict = verdicts.given.get(record.record_id, "none")
         line.score *= FACTORS.get(verdict, 1.0)
-        visible = self._feedback.tombstones.visible_record(record)
+        visible = self._feedback.tombstones.visible_record(record) if any_hidden else record
         if verdict == "never":
             line.why_not = "you said: never again"
             return
@@ -94,7 +98,7 @@ class Judge:
         if why_not := self._state(line, record, draft):
             line.why_not = why_not
             return
-        if self._ended is not None:
+        if self._ended is not None and any_ended:
             current = self._ended.current_record(record, draft.question.namespaces)
             if current is None:
                 line.why_not = OVER
@@ -116,12 +120,11 @@ class Judge:
         wish = line.thing
         if not isinstance(wish, Preference):
             return False
-        graph = self._graphs.of(wish.namespace)
-        return bool(graph.successors_of_facts(wish.source_event_ids)) or (
-            self._ended is not None
-            and self._ended.states_ended(
-                wish.value, draft.question.namespaces, wish.source_event_ids
-            )
+        graph = draft.graphs.get(wish.namespace)
+        if graph is not None and graph.successors_of_facts(wish.source_event_ids):
+            return True
+        return self._ended is not None and self._ended.states_ended(
+            wish.value, draft.question.namespaces, wish.source_event_ids
         )
 
     def _state(self, line: BriefLine, record: Record, draft: Draft) -> str:
@@ -130,10 +133,9 @@ class Judge:
         asked = draft.question
         if not record.stands:
             return f"disputed by {record.ended_by}" if record.state == "disputed" else record.state
-        if record.traits.is_belief:
-            graph = self._graphs.of(record.namespace)
-            if graph.successors_of_facts(record.source_event_ids):
-                return OVER
+        graph = draft.graphs.get(record.namespace) if record.traits.is_belief else None
+        if graph is not None and graph.successors_of_facts(record.source_event_ids):
+            return OVER
         if record.state == "disputed":
             if record.is_unsure and not (draft.asked_on_purpose or is_question(asked.text)):
                 return "disputed, and nobody stated it plainly: for questions only"

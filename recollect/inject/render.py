@@ -39,7 +39,7 @@ TASK_CHARS = 160
 FACTS = 3
 # Of a session in short, what the next one should know: what failed, what is next, what is open.
 _OPEN = re.compile(r"(?:Last check: [^.]{1,120}failed|Next:|Open:).*", re.DOTALL)
-# What a note of a turn may begin with; a dot in `src/retry.py` does not end it.
+# What a note of an earlier version may begin with; a dot in `src/retry.py` does not end it.
 _ASKED = re.compile(r"^Asked: (?:[^.?!]|[.?!](?!\s|$)){1,300}[.?!](?:\s|$)")
 WORDY = 3  # a preference of so many words says by itself what it is about
 
@@ -103,8 +103,8 @@ def _record(record: Record, changed: str, *, quoted: bool) -> tuple[str, ...]:
         title = shortened(title, STATE_CHARS).rstrip(".")
         short = f"- {day} {title}{end}"
         left = _OPEN.search(record.summary)
-        named = f"- {day} {title}{_names(record)}{end}"
-        return (f"- {day} {title}. {left[0]}{end}" if left else named, short)
+        told = f"{title}. {left[0]}" if left else title
+        return (f"- {day} {told}{_names(record)}{end}", short)
     if record.strategy == "rules" and not quoted and not record.tells_cause:
         # Its title is what came of the turn; of the rest, which is how, the names in code.
         return (f"- {day} {title}{_names(record)}{end}", short)
@@ -113,7 +113,8 @@ def _record(record: Record, changed: str, *, quoted: bool) -> tuple[str, ...]:
         return (short,)
     joint = " " if title.endswith((".", "!", "?")) else ": "
     whole = said if said.startswith(title.rstrip(".… ")) else f"{title}{joint}{said}"
-    return (f"- {day} {whole}{end}", short)
+    named = "" if quoted or record.traits.is_belief else _names(record)
+    return (f"- {day} {whole}{named}{end}", short)
 
 
 def _names(record: Record) -> str:

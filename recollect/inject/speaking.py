@@ -29,7 +29,7 @@ from recollect.work.terms import terms
 
 _WEIGHTS = os.path.join(os.path.dirname(__file__), "idle_prompts.f32")
 _WEIGHT_BYTES = 4 * 385
-_PAST = re.compile(
+ABOUT_PAST = re.compile(
     r"\b(?:remember (?:when|how|what|that|the|our|why)|do you (?:remember|recall)"
     r"|recall (?:when|how|what|why)|(?:what|how|why|where|when|which \w{1,30}) did (?:we|i|you)"
     r"|remind me|where (?:we|i) (?:left|were|stopped)|where (?:were|was) (?:we|i)"
@@ -52,10 +52,6 @@ _ABOUT_TIME = frozenset(
 )  # fmt: skip
 
 
-def asks_about_past(text: str) -> bool:
-    return _PAST.search(text[:4000]) is not None
-
-
 def is_question(text: str) -> bool:
     """Whether a prompt asks for an answer, not for work."""
     return _ASKS.search(text[-4000:]) is not None and _REQUESTS.search(text[:4000]) is None
@@ -63,7 +59,7 @@ def is_question(text: str) -> bool:
 
 def names_nothing(text: str) -> bool:
     """Whether a question about the past names nothing to look for ("where were we?")."""
-    rest = _PAST.sub(" ", text[:4000])
+    rest = ABOUT_PAST.sub(" ", text[:4000])
     return all(word in STOP_WORDS or word in _ABOUT_TIME for word in parse(rest).words)
 
 
@@ -78,7 +74,7 @@ def idleness(text: str, vector: Any) -> float:
     """Between 0 and 1: how likely a prompt only carries the conversation on ("ok, go on"). By its
     meaning, with weights that `tests/bench/fit_idle_prompts.py` fits on labelled prompts; without
     a vector, by how many words mean something. Whoever asks about the past wants to know."""
-    if vector is None and asks_about_past(text):
+    if vector is None and ABOUT_PAST.search(text[:4000]):
         return 0.0
     if vector is None:
         words = set(words_in(text[:1000]))
@@ -104,6 +100,13 @@ Likeness = Callable[[Record, Record], float]  # of two memories, in meaning
 def decide(draft: Draft, likeness: Likeness) -> None:
     if draft.question.trigger != "prompt" or draft.is_start:
         return  # a session's start and a command bring only what holds
+    first = [line for line in draft.lines if line.at_start]
+    draft.lines = [line for line in draft.lines if not line.at_start]
+    _decide(draft, likeness)
+    draft.lines = first + draft.lines
+
+
+def _decide(draft: Draft, likeness: Likeness) -> None:
     on_purpose = draft.asked_on_purpose
     for line in draft.kept:
         record, thing = line.record, line.thing
@@ -126,7 +129,8 @@ def decide(draft: Draft, likeness: Likeness) -> None:
             )
         else:
             unasked = NOTES.unasked if line.parts.get("overlap", 1.0) == 0 else 0.0
-            line.chance = _probability(NOTES.thing + unasked + NOTES.idle_thing * draft.idle)
+            logit = NOTES.thing + unasked + NOTES.idle_thing * draft.idle
+            line.chance = 1 / (1 + math.exp(-logit))
         if line.chance < least:
             line.why_not = UNLIKELY.format(line.chance, least)
     # Likely first: the search ranks by words more than this does. Of two that are likely enough,
@@ -162,7 +166,7 @@ def _drop_outdated(draft: Draft, likeness: Likeness) -> None:
 
 def _changes(belief: Record, note: Record, likeness: Likeness) -> bool:
     new, old = ending_pairs.read(belief.title), ending_pairs.read(note.title)
-    if new.words.isdisjoint(old.words):
+    if new.words.isdisjoint(old.words) or not ending_pairs.may_be_about(belief.title, note.title):
         return False
     changes = ending_pairs.change(belief.title, None)
     score = ending_pairs.score(new, old, likeness(belief, note), changes)
@@ -222,7 +226,7 @@ def chance_of_memory(
     else:
         near -= max(0.0, by_chance - NOTES.by_chance)
     words = parts.get("grams", 0.0) * (1 - idle)  # shared small talk proves nothing
-    return _probability(
+    logit = (
         NOTES.base
         + NOTES.cosine * max(0.0, near)
         + NOTES.words * words
@@ -232,12 +236,13 @@ def chance_of_memory(
         + NOTES.idle * max(0.0, idle - NOTES.is_idle) / (1 - NOTES.is_idle)
         + (NOTES.by_rules if record.strategy == "rules" and not record.traits.is_belief else 0.0)
     )
+    return 1 / (1 + math.exp(-logit))
 
 
 def chance_of_file(score: float, prompt: float, by: Speaking = SPEAKING) -> float:
     """How likely it is that the session will use a file: from its score in `work/likely_files` and
     from what `weight_of_prompt` says."""
-    return _probability(by.base + by.score * score + prompt)
+    return 1 / (1 + math.exp(-(by.base + by.score * score + prompt)))
 
 
 def weight_of_prompt(text: str, *, later: bool, idle: float, by: Speaking = SPEAKING) -> float:
@@ -249,10 +254,6 @@ def weight_of_prompt(text: str, *, later: bool, idle: float, by: Speaking = SPEA
     return weight
 
 
-def _probability(logit: float) -> float:
-    return 1 / (1 + math.exp(-logit))
-
-
 REPEATS = "says the same as another one"
 
 
@@ -262,14 +263,13 @@ def put_in_order(draft: Draft, told: Sequence[Record] = ()) -> None:
     if any(line.record is None or line.section == "rules" for line in draft.lines):
         _drop_restated(draft)
     before = list(told)
-    # Of a summary only the title is told, so the note with cause and fix is still news.
-    without_summaries = [one for one in before if not one.traits.is_summary]
     kept: list[tuple[BriefLine, Record]] = []
     for line in draft.kept:
         if line.record is None:
             continue
-        earlier = without_summaries if line.record.tells_cause else before
-        earlier = [*earlier, *(record for _, record in kept)]
+        # Of a summary only the title is told, so the note with cause and fix is still news.
+        earlier = [one for one in before if not (one.traits.is_summary and line.record.tells_cause)]
+        earlier += [record for _, record in kept]
         if any(_repeats(line.record, other, whole=whole) for other in earlier):
             line.why_not = REPEATS
         else:

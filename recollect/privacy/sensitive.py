@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from recollect.privacy.patterns import pattern
-from recollect.privacy.secrets import words_held
+from recollect.privacy.scrubbing import words_held
 
 _WORDS = (
     r"(?:salar(?:y|ies)|wages?|income|compensation|earns|bonus(?:es)?"

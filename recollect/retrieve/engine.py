@@ -22,11 +22,10 @@ from recollect.core.clock import to_micros
 from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Fusion
 from recollect.core.tuning import AS_IT_IS, FLOOR, SEARCH, Floor, SearchWeights
-from recollect.retrieve import rank
+from recollect.retrieve import candidates
 from recollect.retrieve.graph import GraphCache, GraphWalk
 from recollect.retrieve.index import Document, Index
 from recollect.retrieve.query import Query, QueryTerms, Span, anchors_in, parse, spans_in, weigh
-from recollect.retrieve.rank import stem_numbers
 from recollect.retrieve.score import (
     DEPTH,
     IndexQuery,
@@ -36,6 +35,7 @@ from recollect.retrieve.score import (
     confidence,
     fused_rows,
     gather,
+    stem_numbers,
 )
 
 log = logging.getLogger(__name__)
@@ -61,6 +61,7 @@ class Ranked:
     vector: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
     by_chance: float = 0.0  # a cosine that means nothing in a store of this size
     known: float = 0.0  # see `QueryTerms.known`
+    content: frozenset[str] = frozenset()  # the stems of the prompt that carry meaning
 
 
 _NO_VECTORS = "no memory here has a vector yet"
@@ -226,6 +227,7 @@ class SearchEngine:
             asked.vector,
             by_chance,
             terms.known,
+            asked.query.content,
         )
 
     def likeness(
@@ -295,15 +297,15 @@ class SearchEngine:
                 asked.wanted,
                 asked.each_side,
             )
-            if index.count <= rank.EXHAUSTIVE:
+            if index.count <= candidates.EXHAUSTIVE:
                 chosen = np.flatnonzero(index.alive.view)
             else:
-                most = max(rank.LEXICAL, question.wanted)
-                chosen = rank.by_words(index, question.terms, question.numbers, most)
+                most = max(candidates.LEXICAL, question.wanted)
+                chosen = candidates.by_words(index, question.terms, question.numbers, most)
                 asked.mark("lexical")
                 if question.vector is not None:
-                    most = max(rank.SEMANTIC, question.wanted)
-                    near = rank.by_meaning(index, question.vector, most)
+                    most = max(candidates.SEMANTIC, question.wanted)
+                    near = candidates.by_meaning(index, question.vector, most)
                     chosen = np.union1d(chosen, near)
                     asked.mark("semantic")
                 if question.reached is not None:

@@ -31,8 +31,8 @@ FACTS = 10
 RELATIONS = 10
 REACHED = 40  # facts that may lend their memories a bonus
 LARGE = 200  # rows: a graph with more of them is never read while a prompt waits
-SHARING = 20  # rows of each kind that share words with a prompt
 SECONDS = 300.0  # after which a graph is read again whether or not it changed here
+SHARING = 20  # rows of each kind that share words with a prompt
 RIVALS = 20  # superseded facts per entity
 EVENTS = 4  # of one fact, the newest
 
@@ -110,6 +110,7 @@ class NamespaceGraph:
     """The live graph of one namespace. Not thread-safe by itself."""
 
     def __init__(self) -> None:
+        self.is_empty = True  # until something is put
         self.index = EntityIndex()
         self.entities: dict[str, Entity] = {}
         self._facts: dict[str, Fact] = {}
@@ -131,6 +132,7 @@ class NamespaceGraph:
 
     def put(self, thing: Thing) -> None:
         """Add or update a row; one that no longer holds is removed."""
+        self.is_empty = False
         match thing:
             case Entity():
                 self._put_entity(thing)
@@ -394,13 +396,13 @@ class GraphCache:
         self._store = store
         self._lock = threading.RLock()
         self._graphs: dict[str, _CachedGraph] = {}
-        self._reading: set[str] = set()
+        self._reading: dict[str, NamespaceGraph] = {}  # what there is of it until then
         self._epoch = 0
         self._clock = clock
 
     def of(self, namespace: str) -> NamespaceGraph:
-        """The current graph. A large one that changed much is given as it was, or empty, while a
-        thread reads it."""
+        """The current graph. A large one that changed much is given as it was, or with nothing but
+        its preferences, which are few, while a thread reads it."""
         version = self._store.graph.changes(namespace).version
         with self._lock:
             known = self._graphs.get(namespace)
@@ -411,9 +413,11 @@ class GraphCache:
                 return known.graph
             if self._store.graph.size(namespace, LARGE + 1) > LARGE:
                 if namespace not in self._reading:
-                    self._reading.add(namespace)
+                    self._reading[namespace] = graph = NamespaceGraph()
+                    for preference in self._store.graph.all(namespace, Preference):
+                        graph.put(preference)
                     threading.Thread(target=self._reread, args=(namespace,), daemon=True).start()
-                return known.graph if known is not None else NamespaceGraph()
+                return known.graph if known is not None else self._reading[namespace]
             graph = self._read(namespace)
             self._graphs[namespace] = _CachedGraph(version, self._clock(), graph)
             return graph
@@ -428,19 +432,22 @@ class GraphCache:
         return True
 
     def sharing(
-        self, namespace: str, stems: frozenset[str], facts: float, procedures: float
-    ) -> tuple[list[tuple[Fact, int]], list[tuple[Entity, int]], list[tuple[Procedure, int]]]:
-        """Facts, described entities and procedures that hold at least so many of these stems, each
-        with their number."""
-        graph = self.of(namespace)
-        if not (graph.entities or graph.procedures):
-            return [], [], []
+        self,
+        graphs: Iterable[NamespaceGraph],
+        stems: frozenset[str],
+        facts: float,
+        procedures: float,
+        most: int,
+    ) -> list[tuple[Fact | Entity | Procedure, int]]:
+        """Facts, described entities and procedures of each graph that hold at least so many of
+        these stems, each with their number; of each kind the best."""
+        found: list[tuple[Fact | Entity | Procedure, int]] = []
         with self._lock:
-            return (
-                graph.fact_words.sharing(stems, facts, SHARING),
-                graph.entity_words.sharing(stems, facts, SHARING),
-                graph.procedure_words.sharing(stems, procedures, SHARING),
-            )
+            for graph in graphs:
+                found += graph.fact_words.sharing(stems, facts, SHARING)[:most]
+                found += graph.entity_words.sharing(stems, facts, SHARING)[:most]
+                found += graph.procedure_words.sharing(stems, procedures, SHARING)[:most]
+        return found
 
     def fill(self, namespaces: Iterable[str]) -> None:
         """Bring graphs up to date in this thread, whatever their size."""
@@ -456,21 +463,8 @@ class GraphCache:
         """Tombstones have changed: graphs are read again when needed."""
         with self._lock:
             self._graphs = {}
+            self._reading = {one: NamespaceGraph() for one in self._reading}
             self._epoch += 1
-
-    def preferences(self, namespaces: Iterable[str]) -> list[Preference]:
-        """Preferences, which are few, without waiting for a large graph. What the first namespace
-        says goes before what the next one does."""
-        held: dict[tuple[str, str], Preference] = {}
-        for namespace in namespaces:
-            graph = self.of(namespace)
-            if graph.entities or namespace in self._graphs:
-                found = list(graph.preferences.values())
-            else:
-                found = self._store.graph.all(namespace, Preference)
-            for one in found:
-                held.setdefault((one.category, one.key), one)
-        return sorted(held.values(), key=lambda one: (one.category, one.key, one.preference_id))
 
     def _reread(self, namespace: str) -> None:
         version, epoch = self._store.graph.changes(namespace).version, self._epoch
@@ -482,7 +476,7 @@ class GraphCache:
         except StoreError as error:
             log.warning("the graph of %s could not be read: %s", namespace, error)
         finally:
-            self._reading.discard(namespace)
+            self._reading.pop(namespace, None)
 
     def walk(
         self, text: str, namespaces: Sequence[str]
@@ -515,6 +509,15 @@ class GraphCache:
         for thing in things:
             graph.put(thing)
         return graph
+
+
+def preferences(graphs: Iterable[NamespaceGraph]) -> list[Preference]:
+    """Their preferences. What the first graph says goes before what the next one does."""
+    held: dict[tuple[str, str], Preference] = {}
+    for graph in graphs:
+        for one in list(graph.preferences.values()):
+            held.setdefault((one.category, one.key), one)
+    return sorted(held.values(), key=lambda one: (one.category, one.key, one.preference_id))
 
 
 def _discard(sets: dict[str, set[str]], name: str, member: str) -> None:

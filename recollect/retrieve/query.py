@@ -233,6 +233,7 @@ class Query:
     text: str
     words: tuple[str, ...]  # distinct, in order
     stems: tuple[str, ...]  # of `words`, one each
+    content: frozenset[str]  # the stems that carry meaning
     dates: tuple[Date, ...]
 
     @property
@@ -264,7 +265,10 @@ def intent(text: str) -> Intent:
 
 def parse(text: str) -> Query:
     distinct = tuple(dict.fromkeys(words(text)))
-    return Query(text, distinct, tuple(map(text_words.stem, distinct)), dates_in(text))
+    stems = tuple(map(text_words.stem, distinct))
+    pairs = zip(distinct, stems, strict=True)
+    content = frozenset(stem for word, stem in pairs if word not in STOP_WORDS)
+    return Query(text, distinct, stems, content, dates_in(text))
 
 
 @dataclass(frozen=True)

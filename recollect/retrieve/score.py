@@ -1,8 +1,9 @@
-"""Exact scores of a set of documents, signal by signal.
+"""Exact scores of a set of documents: the signals of relevance, one function each, and their sum.
 
 In: an index, a weighted query, candidates and the query's vector, if there is one. Out:
-`ScoredDocuments`. Without a vector the semantic signals are left out, not set to zero: what remains
-is exactly the ranking by words.
+`ScoredDocuments`. A signal is bounded and does not depend on what else was found, so the sum also
+serves as a confidence. Without a vector the semantic signals are left out, not set to zero: what
+remains is exactly the ranking by words.
 """
 
 import math
@@ -14,14 +15,233 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.core.tuning import AS_IT_IS, GRAPH, MATCHING, CosineScale, Floor, SearchWeights
-from recollect.retrieve import rank
-from recollect.retrieve.index import AUTHORS, Index
-from recollect.retrieve.query import Query, QueryTerms, Span
-from recollect.retrieve.rank import EXHAUSTIVE, Floats, best, with_neighbours
+from recollect.core.tuning import (
+    AS_IT_IS,
+    GRAPH,
+    MATCHING,
+    PRIORS,
+    CosineScale,
+    Floor,
+    SearchWeights,
+)
+from recollect.retrieve.arrays import spread
+from recollect.retrieve.candidates import EXHAUSTIVE, best
+from recollect.retrieve.index import AUTHORS, FRESHNESS, NO_TIME, Index
+from recollect.retrieve.query import Date, Query, QueryTerms, Span
+
+Floats = NDArray[np.float64]
 
 _NEED_VECTOR = ("session_cosine", "alone")
 FINALISTS = 40  # documents whose neighbours and session windows are scored too
+
+
+# --- the signals ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Where words of the query stand in some texts, in rising order."""
+
+    position: NDArray[np.int64]
+    stem: NDArray[np.int64]  # index of the word's stem in the query
+    owner: NDArray[np.int64]  # which of the texts
+    count: int  # texts
+
+
+def grams(
+    index: Index,
+    terms: QueryTerms,
+    docs: NDArray[Any],
+    tokens: NDArray[np.uint32],
+    owner: NDArray[np.int32],
+) -> Floats:
+    """BM25 over 4-grams, as a share of its upper bound; `tokens` are the words of the documents,
+    and `owner` says which one's."""
+    width = len(terms.grams)
+    if width == 0 or len(tokens) == 0:
+        return np.zeros(len(docs))
+    # Which of the query's grams each word holds: per word the first one and how many.
+    size = len(index.vocabulary.stem_of.view)
+    seen = np.zeros(size, dtype=np.bool_)
+    seen[tokens] = True
+    words = np.flatnonzero(seen)
+    held_grams, counts = index.vocabulary.grams_in(words)
+    which = terms.gram_number[held_grams]
+    hits = which != 0
+    # How many hits lie before each word's grams: a running count, read at the words' borders.
+    running = np.concatenate([[0], np.cumsum(hits)])
+    border = np.concatenate([[0], np.cumsum(counts)])
+    first = np.zeros(size, dtype=np.int32)
+    held = np.zeros(size, dtype=np.int32)
+    first[words] = running[border[:-1]]
+    held[words] = running[border[1:]] - running[border[:-1]]
+    hit_grams = which[hits].astype(np.int64) - 1
+    # How often each document holds each gram, by way of its words.
+    repeat = held[tokens]
+    some = np.flatnonzero(repeat != 0)
+    repeat = repeat[some]
+    pairs = np.repeat(owner[some].astype(np.int64) * width, repeat)
+    pairs += hit_grams[spread(first[tokens[some]], repeat)]
+    found = np.bincount(pairs, minlength=len(docs) * width).reshape(len(docs), width)
+    length = index.gram_length.view[docs] / terms.mean_grams
+    return _bounded_bm25(found, length, terms.gram_idf)
+
+
+def _bounded_bm25(found: NDArray[Any], length: NDArray[Any], weight: Floats) -> Floats:
+    b = MATCHING.b
+    drag = (MATCHING.k1 * (1 - b + b * length))[:, None]
+    rising = found / (found + drag)
+    # Column by column: the sum of one document must not depend on how many there are.
+    total = np.einsum("ij,j->i", rising, weight)
+    return np.asarray(total / weight.sum())
+
+
+def stem_numbers(index: Index, terms: QueryTerms) -> NDArray[np.uint8]:
+    """word -> 1 + index of its stem in the query, 0 for all others."""
+    number = np.zeros(len(index.vocabulary.stem_of.view), dtype=np.uint8)
+    known = index.vocabulary.stem_numbers(terms.stems)
+    there = np.flatnonzero(known >= 0)
+    number[known[there]] = there + 1
+    return np.asarray(number[index.vocabulary.stem_of.view])
+
+
+def window(terms: QueryTerms, found: Matches) -> Floats:
+    """The share of the query's weight that the best stretch of 40 words holds."""
+    best = np.zeros(found.count)
+    position, stem, owner = found.position, found.stem, found.owner
+    if len(position) == 0:
+        return best
+    # The best stretch begins with a match. An occurrence is new to the stretches that begin
+    # after the last one of its stem and within reach: its weight is added at the first match
+    # where such a stretch can begin, and taken away after itself.
+    starts = np.flatnonzero(np.diff(owner, prepend=-1))
+    first = np.repeat(position[starts], np.diff(starts, append=len(owner)))
+    since = np.maximum(position - (MATCHING.window_words - 1), first)
+    kind = owner * len(terms.stems) + stem
+    order = np.argsort(kind, kind="stable")
+    same = kind[order[1:]] == kind[order[:-1]]
+    after = np.zeros(len(order), dtype=np.int64)
+    after[order[1:]] = np.where(same, position[order[:-1]] + 1, 0)
+    since = np.maximum(since, after)
+    begin = np.searchsorted(position, since)
+    weight = terms.stem_idf[stem]
+    change: Floats = np.bincount(begin, weight, minlength=len(position)).astype(np.float64)
+    change[1:] -= weight[:-1]
+    height = np.cumsum(change)
+    best[owner[starts]] = np.maximum.reduceat(height, starts)
+    return np.asarray(np.clip(np.round(best / terms.stem_idf.sum(), 9), 0, 1))
+
+
+def pairs(terms: QueryTerms, found: Matches) -> Floats:
+    """The weight share of query words that stand side by side in the text as they do in the
+    query."""
+    width = len(terms.stems)
+    if width < 2:
+        return np.zeros(found.count)
+    position, stem, owner = found.position, found.stem, found.owner
+    held = np.zeros(found.count * width, dtype=np.bool_)  # text and pair
+    most = MATCHING.near_words
+    for step in range(1, most):  # matches that have at most two others between them
+        left, right = stem[:-step], stem[step:]
+        near = (np.abs(left - right) == 1) & (position[step:] - position[:-step] <= most)
+        near &= owner[:-step] == owner[step:]
+        held[(owner[:-step] * width + np.minimum(left, right))[near]] = True
+    once = np.flatnonzero(held)
+    weight = np.minimum(terms.stem_idf[:-1], terms.stem_idf[1:])
+    total = np.bincount(once // width, weight[once % width], minlength=found.count)
+    return np.asarray(np.clip(np.round(total / weight.sum(), 9), 0, 1))
+
+
+def session(
+    index: Index, terms: QueryTerms, numbers: NDArray[np.uint8], session_windows: Any
+) -> tuple[Floats, NDArray[Any]]:
+    """BM25 over the stems of whole session windows, as a share of its upper bound, and how many
+    documents each window has."""
+    width = len(terms.stems)
+    held = [index.session_windows.members[number] for number in session_windows.tolist()]
+    members = np.fromiter(map(len, held), dtype=np.int64, count=len(held))
+    if width == 0 or len(session_windows) == 0:
+        return np.zeros(len(session_windows)), members
+    docs = np.array([doc for docs in held for doc in docs], dtype=np.int64)
+    tokens, lengths = index.tokens.of(docs)
+    number = np.repeat(np.arange(len(session_windows), dtype=np.int32), members)
+    owner = np.repeat(number, lengths)
+    which = numbers[tokens]
+    some = which != 0
+    pairs = owner[some].astype(np.int64) * width + which[some] - 1
+    found = np.bincount(pairs, minlength=len(session_windows) * width).reshape(-1, width)
+    length = index.session_windows.length.view[session_windows] / terms.mean_session_window
+    return _bounded_bm25(found, length, terms.stem_idf), members
+
+
+def dated(
+    index: Index, dates: tuple[Date, ...], spans: tuple[Span, ...], docs: NDArray[Any]
+) -> Floats:
+    """What share of the date that the query names is the document's own, and 1 for a document of
+    a time that it names."""
+    score = np.zeros(len(docs))
+    time = index.time.view[docs]
+    day = (time // 86_400_000_000).astype("datetime64[D]")
+    month = day.astype("datetime64[M]")
+    year = day.astype("datetime64[Y]").astype(np.int64) + 1970
+    of_month = (day - month).astype(np.int64) + 1
+    of_year = month.astype(np.int64) % 12 + 1
+    for date in dates:
+        parts = [of_year == date.month]
+        parts += [year == date.year] if date.year else []
+        parts += [of_month == date.day] if date.day else []
+        score = np.maximum(score, np.mean(parts, axis=0))
+    for span in spans:
+        score = np.maximum(score, (time >= span.start) & (time < span.end))
+    return np.where(time == NO_TIME, 0.0, score)
+
+
+def replies(index: Index, docs: NDArray[Any]) -> Floats:
+    """1 for what was said right after a short question. Not when a user asked and an assistant
+    answered: an agent answers everything, while an answer that a person gives is news."""
+    before = index.previous.view[docs]
+    at = np.maximum(before, 0)
+    user, assistant = AUTHORS.index("user"), AUTHORS.index("assistant")
+    served = (index.author.view[at] == user) & (index.author.view[docs] == assistant)
+    return np.asarray((before >= 0) & index.asks.view[at] & ~served, dtype=np.float64)
+
+
+def with_neighbours(index: Index, docs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """These documents and the ones next to them in their sessions, in ascending order."""
+    wanted = np.zeros(len(index.ids), dtype=np.bool_)
+    wanted[docs] = True
+    for beside in (index.previous.view[docs], index.next.view[docs]):
+        wanted[beside[beside >= 0]] = True
+    return np.flatnonzero(wanted)
+
+
+HOUR = 3_600_000_000
+STALE = {"drifted": PRIORS.drifted, "orphaned": PRIORS.orphaned, "ended": PRIORS.ended}
+
+
+def prior(index: Index, docs: NDArray[Any], now: int | None) -> Floats:
+    rows, time = index.prior.view[docs], index.time.view[docs]
+    # 1..10 (default 5) becomes 0.92 to 1.10.
+    importance = 1 + PRIORS.importance * (rows["importance"].astype(np.float64) - 5) / 5
+    # 0..1 becomes 0.8 to 1.
+    confidence = 1 - PRIORS.confidence * (1 - rows["confidence"].astype(np.float64))
+    # Less for a memory whose files have changed since, or are gone.
+    freshness = np.array([STALE.get(name, 1.0) for name in FRESHNESS])[rows["freshness"]]
+    # A little more for everything but raw turns.
+    derived = np.where(rows["derived"], 1 + PRIORS.derived, 1.0)
+    # A little more for memories that were used before; no more than for 50 uses.
+    used = np.log1p(rows["access"].astype(np.float64)) / np.log1p(50)
+    access = 1 + PRIORS.access * np.minimum(1, used)
+    product = importance * confidence * freshness * derived * access
+    if now is not None:
+        # A little more for memories of the last week, less with age.
+        hours = (now - np.where(time == NO_TIME, 0, time)) / HOUR
+        share = np.clip(1 - hours / PRIORS.recent_hours, 0, 1)
+        product = product * np.where(time == NO_TIME, 1.0, 1 + PRIORS.recency * share)
+    return np.asarray(product, dtype=np.float64)
+
+
+# --- and their sum --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -55,7 +275,7 @@ class IndexQuery:
 
 
 @dataclass(frozen=True)
-class _Own:
+class TextSignals:
     """The scores of documents by their own text, in ascending order of document number."""
 
     docs: NDArray[np.int64]
@@ -70,13 +290,13 @@ class _Own:
         words = words + weights.pairs * self.pairs
         return words, words if self.cosine is None else words + weights.cosine * self.cosine
 
-    def joined(self, other: "_Own") -> "_Own":
+    def joined(self, other: "TextSignals") -> "TextSignals":
         docs = np.concatenate([self.docs, other.docs])
         order = np.argsort(docs)
         cosine = None
         if self.cosine is not None and other.cosine is not None:
             cosine = np.concatenate([self.cosine, other.cosine])[order]
-        return _Own(
+        return TextSignals(
             docs[order],
             np.concatenate([self.grams, other.grams])[order],
             np.concatenate([self.window, other.window])[order],
@@ -89,7 +309,7 @@ class _Own:
 class Signals:
     """All that ranking knows about some documents of one index, before anything is weighted."""
 
-    own: _Own  # of the documents and of those beside them
+    own: TextSignals  # of the documents and of those beside them
     docs: NDArray[np.int64]  # the documents to rank, in ascending order
     at: NDArray[Any]  # document -> its row in `own`
     # For the previous and the next document: whether there is one, and its row in `own`.
@@ -142,7 +362,7 @@ def gather(
     index: Index, question: IndexQuery, candidates: NDArray[np.int64], weights: SearchWeights
 ) -> Signals:
     """The signals of the candidates; of many candidates, of those that these weights find best."""
-    own = _own(index, question, candidates)
+    own = text_signals(index, question, candidates)
     finalists = candidates
     if index.count > EXHAUSTIVE:
         most = max(FINALISTS, question.wanted)
@@ -157,7 +377,7 @@ def gather(
     around = with_neighbours(index, docs)
     missing = np.setdiff1d(around, own.docs, assume_unique=True)
     if len(missing):
-        own = own.joined(_own(index, question, missing))
+        own = own.joined(text_signals(index, question, missing))
     at = np.searchsorted(own.docs, docs)
     beside = []
     for column in (index.previous.view[docs], index.next.view[docs]):
@@ -171,24 +391,30 @@ def gather(
         docs,
         at,
         beside,
-        rank.replies(index, docs),
+        replies(index, docs),
         in_session,
         context,
-        rank.prior(index, docs, question.now),
+        prior(index, docs, question.now),
     )
 
 
-def _own(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> _Own:
-    texts, found = rank.texts_of(index, docs, question.numbers)
+def text_signals(index: Index, question: IndexQuery, docs: NDArray[np.int64]) -> TextSignals:
+    """How the own texts of documents match a query."""
+    tokens, lengths = index.tokens.of(docs)
+    owner = np.repeat(np.arange(len(docs), dtype=np.int32), lengths)
+    which = question.numbers[tokens]
+    at = np.flatnonzero(which != 0)
+    stem = which[at].astype(np.int64) - 1
+    found = Matches(at, stem, owner[at].astype(np.int64), len(docs))
     cosine = None
     if question.vector is not None:
         cosine = question.scaled(index.vectors.cosines(docs, question.vector))
         cosine = np.where(np.isnan(cosine), MATCHING.unknown_cosine, cosine)
-    return _Own(
+    return TextSignals(
         docs,
-        rank.grams(index, question.terms, docs, texts),
-        rank.window(question.terms, found),
-        rank.pairs(question.terms, found),
+        grams(index, question.terms, docs, tokens, owner),
+        window(question.terms, found),
+        pairs(question.terms, found),
         cosine,
     )
 
@@ -202,12 +428,12 @@ def _context(
     """Whether a document has others of its session around it; and what its session, its time, its
     author and the graph say for it."""
     session_windows, member = np.unique(index.session_window.view[docs], return_inverse=True)
-    sessions, sizes = rank.session(index, question.terms, question.numbers, session_windows)
+    sessions, sizes = session(index, question.terms, question.numbers, session_windows)
     in_session = sizes[member] > 1
     dates, spans = question.query.dates, question.spans
     found = {
         "session": sessions[member],
-        "date": rank.dated(index, dates, spans, docs) if dates or spans else np.zeros(len(docs)),
+        "date": dated(index, dates, spans, docs) if dates or spans else np.zeros(len(docs)),
         "user": np.asarray(index.author.view[docs] == AUTHORS.index("user"), dtype=np.float64),
     }
     if question.reached is not None:

@@ -52,9 +52,9 @@ class ProjectChange(Value, frozen=True, kw_only=True):
 
 
 class EmbeddingStats(Value, frozen=True, kw_only=True):
-    """`coverage`: the share of memories that have a vector. `dimensions`: of a vector; 0 without a
-    model. `set_aside`: ids of memories that could not be embedded, with the reason. They count as
-    missing and are tried again after a restart."""
+    """`coverage`: the share of memories that have a vector. `dimensions`: of this model's vectors,
+    loaded or not. `set_aside`: ids of memories that could not be embedded, with the reason. They
+    count as missing and are tried again after a restart, and by `recollect model backfill`."""
 
     state: str
     model: str
@@ -123,7 +123,7 @@ def embedding_stats(runtime: ServiceRuntime) -> EmbeddingStats:
 
 
 def backfill(runtime: ServiceRuntime) -> EmbeddingStats:
-    runtime.recall().embed_soon()
+    runtime.recall().embed_again()
     return embedding_stats(runtime)
 
 

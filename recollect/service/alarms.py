@@ -13,6 +13,7 @@ import msgspec
 
 from recollect.core import private_sessions
 from recollect.core.kinds import KINDS, RecordKind
+from recollect.core.settings import MODELS
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
@@ -56,6 +57,7 @@ class AlarmInputs(Value, frozen=True, kw_only=True):
     cache_bytes: int = 0
     cache_limit: int = 0
     embedding_problem: str = ""
+    other_model: str = ""  # one that could be used in its place
     model_loaded: bool = False
     private: tuple[private_sessions.PrivateSession, ...] = ()  # private sessions that go on
     plugins: dict[str, str] = msgspec.field(default_factory=dict)  # switched off, with the reason
@@ -94,7 +96,11 @@ def _all(facts: AlarmInputs) -> Iterator[Alarm]:
     if problem := facts.embedding_problem:
         if not facts.model_loaded:
             told = f"search works by words only: {problem}"
-            yield Alarm("embedding_off", "warning", told, "recollect model fetch")
+            hint = "recollect model fetch"
+            if other := facts.other_model:
+                told += f". {other} is here and intact; with it every memory is embedded anew"
+                hint += f", or recollect settings set embedding_model {other}"
+            yield Alarm("embedding_off", "warning", told, hint)
         else:
             told = f"new memories are found by words only until they are embedded: {problem}"
             hint = "It is tried again within minutes; the machine may be busy."
@@ -156,6 +162,7 @@ def alarm_inputs(runtime: ServiceRuntime) -> AlarmInputs:
         cache_bytes=int(health.get("cache_bytes", 0)),
         cache_limit=runtime.settings.cache_mb << 20,
         embedding_problem=str(health.get("problem", "")),
+        other_model=_other_model(runtime) if health.get("problem") else "",
         model_loaded=bool(health.get("loaded")),
         private=tuple(runtime.keep_out.private.running()),
         plugins={
@@ -164,3 +171,12 @@ def alarm_inputs(runtime: ServiceRuntime) -> AlarmInputs:
             if one["state"] in ("off", "missing")
         },
     )
+
+
+def _other_model(runtime: ServiceRuntime) -> str:
+    """A model that lies intact beside the one that was chosen."""
+    from recollect.embedding import weights  # only when a model is broken
+
+    chosen = runtime.settings.embedding_model
+    others = (one for one in MODELS if one != chosen)
+    return next((one for one in others if weights.status(runtime.settings.models, one).ready), "")

@@ -174,6 +174,8 @@ def history(runtime: ServiceRuntime, record_id: RecordName) -> History:
     versions: list[PastVersion] = []
     touched: dict[str, Operation] = {}
     for namespace in all_namespaces(runtime):
+        made = runtime.store.log.makers(namespace, record_id)
+        touched.update((one.op_id, one) for one in made)
         for one in runtime.store.log.versions(namespace, record_id):
             ended = runtime.store.log.get(namespace, one.op_id)
             if ended is not None:
@@ -187,7 +189,9 @@ def history(runtime: ServiceRuntime, record_id: RecordName) -> History:
         record_id=record_id,
         record=live[0] if live else None,
         versions=tuple(versions),
-        operations=tuple(sorted(touched.values(), key=lambda one: one.at, reverse=True)),
+        operations=tuple(
+            sorted(touched.values(), key=lambda one: (one.at, one.op_id), reverse=True)
+        ),
     )
 
 

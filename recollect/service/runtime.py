@@ -46,7 +46,7 @@ class LoadedRecall(Protocol):
         """Start making missing vectors now."""
 
     def embed_again(self) -> None:
-        """Start now, with what was set aside too."""
+        """Start now, also with what was set aside or has a vector of the wrong length."""
 
     def health(self) -> dict[str, Any]:
         """The state of embedding and the size of the index."""

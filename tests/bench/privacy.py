@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from recollect.privacy import scrub
 from recollect.privacy.private_tags import scrub_text
-from recollect.privacy.secrets import find
+from recollect.privacy.scrubbing import find
 from tests.privacy_samples import sample
 
 ENDINGS = (

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from recollect.privacy.secrets import redact_text
 from tests import privacy_fresh as fresh
 from tests import privacy_told as told
+from tests.privacy_samples import redact_text
 
 Case = tuple[str, str, str, str]  # group, kind of value, secret, text
 

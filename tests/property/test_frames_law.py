@@ -22,7 +22,7 @@ ITEMS = st.lists(st.binary(max_size=40), max_size=64).map(tuple)
 
 FRAMES = st.builds(
     Frame,
-    ulid=st.integers(0, 2**128 - 1).map(ids._encode),
+    ulid=st.integers(0, 2**128 - 1).map(lambda value: ids.join_ulid(value >> 80, value)),
     boot_id=st.text("0123456789abcdef-", max_size=36),
     mono_ns=U64,
     wall_ns=U64,

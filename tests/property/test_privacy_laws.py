@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from recollect.privacy import scrub, scrub_raw, scrub_tree
 from recollect.privacy.private_tags import scrub_text
-from recollect.privacy.secrets import redact_text
-from tests.privacy_samples import shapes
+from tests.privacy_samples import redact_text, shapes
 
 CANARY = "cAnArY-7f3d"
 FILL = ["", " ", "text", "a < b", "\n", '"', "'", "\\", "&amp;", "x > y", "é", "\u200b", "/", ">"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recollect.core.errors import ModelUnavailable
 from recollect.core.settings import Fusion
-from recollect.retrieve import rank, score
+from recollect.retrieve import candidates, score
 from recollect.retrieve.engine import Mode, Ranked, SearchEngine
 from recollect.retrieve.index import Document
 from recollect.retrieve.score import K, rrf
@@ -89,7 +89,7 @@ class Garbage(Alive):
 def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small stores are scored whole; the choice of candidates must hold to the same laws."""
     if request.param == "chosen":
-        for module in (rank, score):
+        for module in (candidates, score):
             monkeypatch.setattr(module, "EXHAUSTIVE", 0)
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from recollect.inject import render
 from recollect.privacy import scrub, scrub_raw
-from recollect.privacy.secrets import redact_text
 from tests import privacy_told as told
-from tests.privacy_samples import expand
+from tests.privacy_samples import expand, redact_text
 from tests.torture.case import Case, Report
 
 # What stands before each line of a key when it is shown: by line number.

@@ -1,6 +1,7 @@
 """The state of the daemon, and the store checked and repaired, which only the daemon can open."""
 
 from datetime import datetime
+from itertools import chain
 from typing import Any, Literal
 
 from msgspec import field
@@ -14,6 +15,9 @@ from recollect.service import metrics as prometheus
 
 
 class StoreCheck(Value, frozen=True, kw_only=True):
+    """`misfits`: memories with a vector that is not as long as the model's. Search leaves such a
+    vector out, and the backfill makes it anew."""
+
     problems: tuple[str, ...]
     events: int
     records: int
@@ -22,6 +26,7 @@ class StoreCheck(Value, frozen=True, kw_only=True):
     backups: int = 0
     last_backup: datetime | None = None
     backup_days: int = 0
+    misfits: tuple[str, ...] = ()
 
 
 class RepairRequest(Value, frozen=True, kw_only=True):
@@ -42,7 +47,9 @@ def metrics(runtime: ServerRuntime) -> Response:
 
 
 def check(runtime: ServerRuntime) -> StoreCheck:
-    stats = runtime.store.upkeep.stats()
+    stats, model = runtime.store.upkeep.stats(), runtime.recall().index_cache.model
+    vectors, namespaces = runtime.store.vectors, runtime.store.projects.namespaces()
+    misfits = (vectors.misfits(one, model) for one in namespaces)
     return StoreCheck(
         problems=tuple(runtime.store.upkeep.check()),
         events=stats.events,
@@ -52,6 +59,7 @@ def check(runtime: ServerRuntime) -> StoreCheck:
         backups=len(runtime.backups.made()),
         last_backup=runtime.backups.newest_at(),
         backup_days=runtime.settings.backup_days,
+        misfits=tuple(chain.from_iterable(misfits)),
     )
 
 

@@ -166,8 +166,8 @@ class Vectors(Protocol):
     """Vectors are derived: they can be dropped and made again."""
 
     def put(self, vectors: Sequence[Vector]) -> int:
-        """Store or replace vectors of things that exist; returns how many were stored. A blob
-        whose length does not fit its dimension raises DamagedRow that names the owner."""
+        """Store or replace vectors of things that exist; returns how many were stored. A blob that
+        is not as long as its model's vectors raises DamagedRow that names the owner."""
 
     def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
         """Id and whole vector (part 0) of every memory that is no episode."""
@@ -189,3 +189,7 @@ class Vectors(Protocol):
 
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         """Memories that have no vector of this model, oldest first."""
+
+    def misfits(self, namespace: str, model: str, *, drop: bool = False) -> list[str]:
+        """Memories with a vector that is not as long as this model's, which `of` and `knowledge`
+        leave out. Reads all of them. `drop`: they lose their vectors, and so are missing."""

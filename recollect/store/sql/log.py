@@ -14,7 +14,7 @@ from recollect.store.sql.engine import Connection, Engine, both, column_list, fi
 from recollect.store.sql.graph import decoded, identity
 from recollect.store.sql.operations import get_operation, new_operation, put_operation
 from recollect.store.sql.records import RECORD_STATE, VERSIONS
-from recollect.store.sql.vectors import put_vector
+from recollect.store.sql.vectors import fits, put_vector
 
 LIST_OPERATIONS = filtered(
     f"""
@@ -36,6 +36,14 @@ SELECT op_id FROM archive WHERE namespace = $namespace AND source_id = $source_i
 DISPLACED_STATE = both("""
 SELECT made_by FROM archive
  WHERE namespace = $namespace AND op_id = $op_id AND source_id = $source_id
+""")
+MADE_BY = both("""
+SELECT op_id FROM memory_records
+ WHERE namespace = $namespace AND record_id = $source_id AND op_id IS NOT NULL
+UNION
+SELECT made_by FROM archive
+ WHERE namespace = $namespace AND source_kind = 'record' AND source_id = $source_id
+   AND made_by IS NOT NULL
 """)
 
 
@@ -66,6 +74,13 @@ class SqlLog:
         values = {"namespace": namespace, "source_id": source_id}
         found = self._engine.rows(VERSIONS, values)
         return [msgspec.json.decode(payload, type=ArchivedVersion) for (payload,) in found]
+
+    def makers(self, namespace: str, record_id: str) -> list[Operation]:
+        values = {"namespace": namespace, "source_id": record_id}
+        with self._engine.reader() as db:
+            made = [str(op_id) for (op_id,) in db.run(MADE_BY, values).fetchall()]
+            found = [get_operation(db, namespace, op_id) for op_id in made]
+        return [one for one in found if one is not None]
 
     def undo(self, namespace: str, op_id: str, actor: str, *, apply: bool = True) -> Operation:
         def known(db: Connection) -> Operation:
@@ -130,7 +145,7 @@ def _undo(db: Connection, operation: Operation, actor: str, engine: Engine) -> O
     for version in displaced:
         # The row comes back as it was; only the store's own "live since" is new.
         records.insert(db, version.record, since=undo.at, op_id=undo.op_id)
-        for vector in version.vectors:
+        for vector in filter(fits, version.vectors):  # another is made anew
             put_vector(db, vector)
     return undo
 

@@ -1,10 +1,12 @@
 """Vectors beside their sources, in one table.
 
-In: vectors as bytes. Out: the same bytes. A blob of the wrong length raises DamagedRow that names
-its owner; a vector whose source is gone is passed over.
+In: vectors as bytes. Out: the same bytes. A blob that is not as long as its model's vectors raises
+DamagedRow that names its owner; one that is stored nevertheless is left out when vectors are read.
+A vector whose source is gone is passed over.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from recollect.core import kinds
 from recollect.core import vector_bytes as layout
@@ -20,6 +22,7 @@ from recollect.store.sql.engine import (
     ids_json,
 )
 
+_LONGEST = 8192  # as the table has it
 _RECORD_R = column_list(rows.RECORD.columns, "r.")
 
 
@@ -50,11 +53,12 @@ PUT_VECTOR = {
     "fact": _put_vector("facts", "fact_id"),
     "procedure": _put_vector("procedures", "procedure_id"),
 }
+_FITS = "dim BETWEEN $least AND $most"
 KNOWLEDGE_VECTORS = both(f"""
 SELECT e.source_id, e.vector FROM embeddings AS e
   JOIN memory_records AS r ON r.record_id = e.source_id AND r.namespace = e.namespace
  WHERE e.namespace = $namespace AND e.model = $model AND e.source_kind = 'record' AND e.part = 0
-   AND r.kind <> '{kinds.TURN.name}' ORDER BY e.source_id
+   AND e.{_FITS} AND r.kind <> '{kinds.TURN.name}' ORDER BY e.source_id
 """)
 VECTORS_OF = both(f"""
 SELECT {column_list(rows.VECTOR.columns)} FROM embeddings
@@ -64,7 +68,7 @@ SELECT {column_list(rows.VECTOR.columns)} FROM embeddings
 VECTORS_OF_RECORDS = both(f"""
 SELECT {column_list(rows.VECTOR.columns)} FROM embeddings
  WHERE namespace = $namespace AND model = $model AND source_kind = 'record'
-   AND source_id IN {{texts[record_ids]}}
+   AND {_FITS} AND source_id IN {{texts[record_ids]}}
  ORDER BY source_id, part
 """)
 MISSING_VECTORS = both(f"""
@@ -78,6 +82,17 @@ SELECT {_RECORD_R} FROM memory_records AS r
 COUNT_VECTORS = both("""
 SELECT count(DISTINCT source_id) FROM embeddings
  WHERE namespace = $namespace AND model = $model AND source_kind = 'record'
+""")
+MISFITS = both(f"""
+SELECT DISTINCT source_id FROM embeddings
+ WHERE namespace = $namespace AND model = $model AND source_kind = 'record' AND NOT {_FITS}
+ ORDER BY source_id
+""")
+# With what fits of the same memory: otherwise a part would be missing, and not seen to be.
+DELETE_MISFITS = both("""
+DELETE FROM embeddings
+ WHERE namespace = $namespace AND model = $model AND source_kind = 'record'
+   AND source_id IN {texts[record_ids]}
 """)
 DELETE_VECTORS = both("""
 DELETE FROM embeddings
@@ -96,10 +111,10 @@ class SqlVectors:
 
     def knowledge(self, namespace: str, model: str) -> Iterator[tuple[str, bytes]]:
         with self._engine.reader() as db:
-            yield from db.run(KNOWLEDGE_VECTORS, {"namespace": namespace, "model": model})
+            yield from db.run(KNOWLEDGE_VECTORS, _place(namespace, model))
 
     def of(self, namespace: str, model: str, record_ids: Sequence[str]) -> list[Vector]:
-        values = {"namespace": namespace, "model": model, "record_ids": ids_json(record_ids)}
+        values = {**_place(namespace, model), "record_ids": ids_json(record_ids)}
         found = self._engine.rows(VECTORS_OF_RECORDS, values)
         return [_checked(rows.VECTOR.decode(row)) for row in found]
 
@@ -111,6 +126,14 @@ class SqlVectors:
     def count(self, namespace: str, model: str) -> int:
         ((found,),) = self._engine.rows(COUNT_VECTORS, {"namespace": namespace, "model": model})
         return int(found)
+
+    def misfits(self, namespace: str, model: str, *, drop: bool = False) -> list[str]:
+        place = _place(namespace, model)
+        found = [one for (one,) in self._engine.rows(MISFITS, place)]
+        if found and drop:
+            values = {"namespace": namespace, "model": model, "record_ids": ids_json(found)}
+            self._engine.write(lambda db: db.run(DELETE_MISFITS, values))
+        return found
 
     def missing(self, namespace: str, model: str, limit: int) -> list[Record]:
         values = {"namespace": namespace, "model": model, "limit": limit}
@@ -126,10 +149,23 @@ def put_vector(db: Connection, vector: Vector) -> int:
 def vectors_of(
     db: Connection, namespace: str, source_kind: SourceKind, source_id: str
 ) -> list[Vector]:
+    """Those that fit their model: they may be stored again."""
     values = {"namespace": namespace, "source_kind": source_kind, "source_id": source_id}
-    return [rows.VECTOR.decode(row) for row in db.run(VECTORS_OF, values)]
+    return [one for row in db.run(VECTORS_OF, values) if fits(one := rows.VECTOR.decode(row))]
+
+
+def fits(vector: Vector) -> bool:
+    """Whether it is as long as its model's vectors."""
+    return vector.dim == (layout.dimensions_of(vector.model) or vector.dim)
 
 
 def _checked(vector: Vector) -> Vector:
-    layout.check(vector.vector, owner=vector.source_id, dimensions=vector.dim)
+    due = layout.dimensions_of(vector.model) or vector.dim
+    layout.check(vector.vector, owner=vector.source_id, dimensions=due)
     return vector
+
+
+def _place(namespace: str, model: str) -> dict[str, Any]:
+    """A model's vectors in a namespace, of whatever length where the model's is not known."""
+    due = layout.dimensions_of(model)
+    return {"namespace": namespace, "model": model, "least": due or 1, "most": due or _LONGEST}

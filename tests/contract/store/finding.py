@@ -2,8 +2,9 @@
 
 import pytest
 
-from recollect.core import errors
+from recollect.core import errors, vector_bytes
 from recollect.core.clock import ManualClock
+from recollect.core.settings import MODELS
 from recollect.store.interface import Store
 from tests.fakes.stored import delete_records, vectors_in
 from tests.make import NAMESPACE, record, vector
@@ -112,6 +113,26 @@ class VectorsContract:
         one = store.records.put([record()])[0]
         with pytest.raises(errors.DamagedRow, match=one.record_id):
             store.vectors.put([vector(one, vector=b"\x00" * 1535)])
+        other = vector(one, model=MODELS[0], dim=10, vector=b"\x00" * 40)
+        with pytest.raises(errors.DamagedRow, match=one.record_id):
+            store.vectors.put([other])  # it fits what it says of itself, and not its model
+
+    def test_a_vector_that_does_not_fit_its_model_is_left_out_named_and_dropped(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bad, good = store.records.put([record("bad"), record("good")])
+        model = MODELS[0]
+        short = vector(bad, model=model, dim=10, vector=b"\x00\x00\x80\x3f" * 10)
+        with monkeypatch.context() as patch:
+            patch.setattr(vector_bytes, "_OF_MODEL", {})
+            right = [vector(bad, model=model, part=1), vector(good, model=model)]
+            store.vectors.put([short, *right])
+        both = [bad.record_id, good.record_id]
+        assert {one.dim for one in store.vectors.of(NAMESPACE, model, both)} == {384}
+        assert [one for one, _ in store.vectors.knowledge(NAMESPACE, model)] == [good.record_id]
+        assert store.vectors.misfits(NAMESPACE, model, drop=True) == [bad.record_id]
+        assert store.vectors.misfits(NAMESPACE, model) == []
+        assert store.vectors.missing(NAMESPACE, model, 5) == [bad]
 
     def test_a_vector_of_something_that_is_gone_is_passed_over(self, store: Store) -> None:
         assert store.vectors.put([vector(record())]) == 0

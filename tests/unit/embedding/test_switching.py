@@ -1,5 +1,6 @@
 """Another embedding model on the same store: search goes on, and no vector meets a foreign one."""
 
+import os
 import pathlib
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 from recollect.embedding import weights
 from recollect.embedding.backfill import Backfill
 from recollect.extract.sentence_meaning import SentenceMeaning
+from recollect.service import alarms
 from tests.fakes.models import with_multilingual
 from tests.fakes.runtime import RuntimeHome
+from tests.fakes.waiting import wait_until
 
 NOTES = {
     "Die Wiederholungen der Abrechnung enden nach fünf Versuchen": "how often may billing retry?",
@@ -103,3 +106,29 @@ def test_an_index_takes_vectors_of_any_length() -> None:
         near = index.cosines(np.arange(52), rows[7])
         assert int(np.nanargmax(near)) == 8 and np.isnan(near[[0, 51]]).all()
         assert 8 in index.nearest(rows[7], 5)
+
+
+def test_beside_a_damaged_model_the_other_one_is_named_and_not_taken(
+    tmp_path: pathlib.Path,
+) -> None:
+    """Taking it would replace every vector, and again when the model is repaired."""
+    models = tmp_path / "models"
+    (models / weights.MULTILINGUAL).mkdir(parents=True)
+    whole = pathlib.Path(os.environ["RECOLLECT_MODEL_DIR"]) / weights.NAME
+    (models / weights.NAME).symlink_to(whole)
+    home = RuntimeHome(
+        tmp_path / "home", embedding=True, embedding_model=weights.MULTILINGUAL,
+        model_dir=str(models),
+    )  # fmt: skip
+    try:
+        home.client.ask("POST", "/api/observations", {"title": "Retries are capped at five"})
+        wait_until(lambda: bool(home.runtime.recall().health()["problem"]))
+        (alarm,) = alarms.alarms(alarms.alarm_inputs(home.runtime))
+        assert "words only" in alarm.message and f"{weights.NAME} is here" in alarm.message
+        assert alarm.hint.endswith(f"recollect settings set embedding_model {weights.NAME}")
+        found = search(home, "retries")
+        assert not found["semantic"] and len(found["items"]) == 1
+        stats = home.client.get("/api/embeddings/stats")
+        assert (stats["model"], stats["embedded"]) == (weights.MULTILINGUAL, 0)
+    finally:
+        home.close()

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.core.values import encode
+from recollect.hosts.adapter import said
 from recollect.hosts.reading import (
     BODY_BYTES,
     MAX_DEPTH,
     cut,
     fit,
-    fit_text,
     lenient,
     moment,
     plain,
@@ -149,8 +149,8 @@ def test_the_largest_texts_shrink_first() -> None:
 
 def test_a_text_of_512_kib_is_kept_whole() -> None:
     whole = "x" * 512 * 1024
-    assert fit_text(whole) == whole
-    cut_off = fit_text(whole + "x")
+    assert said(whole) == whole
+    cut_off = said(whole + "x")
     assert len(cut_off.encode()) <= len(whole) and cut_off.endswith(" bytes]")
 
 

@@ -10,7 +10,7 @@ from recollect.core.values import Fact, Record
 from recollect.ingest.messages import RecallQuestion
 from recollect.inject.draft import BriefLine, Draft, memory_line
 from recollect.inject.speaking import (
-    asks_about_past,
+    ABOUT_PAST,
     chance_of_file,
     decide,
     idleness,
@@ -132,7 +132,7 @@ def test_files_are_likelier_at_the_first_prompt_and_least_when_the_work_is_over(
     ],
 )
 def test_questions_about_the_past(text: str, past: bool, nothing: bool) -> None:
-    assert asks_about_past(text) == past
+    assert bool(ABOUT_PAST.search(text)) == past
     assert (past and names_nothing(text)) == nothing
 
 

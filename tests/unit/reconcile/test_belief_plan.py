@@ -78,6 +78,33 @@ def test_one_clear_candidate_ends_and_the_sentence_takes_its_place(
     assert became(plan) == {said: ("current", ""), gone: ("ended", new.record_id)}
 
 
+@pytest.mark.parametrize(
+    ("held", "said", "ends_it"),
+    [
+        ("Use npm for packages", "From now on always use pnpm, never npm", True),
+        ("Use pip to install packages", "From now on use uv, never pip", True),
+        ("Always use Jest for the tests", "From now on always use Vitest, not Jest", True),
+        ("Use eslint for linting", "From now on use biome for linting, not eslint", True),
+        ("Use uv, never pip", "From now on always use pnpm, never npm", False),
+        ("Always use pnpm, never npm", "From now on use uv, never pip", False),
+        ("Use pytest, never unittest", "From now on always use Vitest, never Jest", False),
+        ("Use ruff, never flake8", "From now on always use biome, never eslint", False),
+        ("Use sqlalchemy, never raw SQL", "From now on always use prisma, not typeorm", False),
+        ("Use poetry for the tools", "From now on use yarn for the tools", False),
+    ],
+)
+def test_a_choice_ends_only_what_is_about_what_won_or_lost(
+    store: SqliteStore, held: str, said: str, ends_it: bool
+) -> None:
+    old, new = belief(held), belief(said, LATER)
+    store.records.put([old])
+    plan = planned(store, new, claims=(ends(new),) if ends_it else ())
+    if ends_it:
+        assert became(plan) == {said: ("current", ""), held: ("ended", new.record_id)}
+    else:
+        assert became(plan) == {said: ("current", "")}
+
+
 def test_a_sentence_that_was_not_kept_ends_by_its_event(store: SqliteStore) -> None:
     store.records.put([belief(title) for title in HELD])
     said = belief("No more Jest", LATER)

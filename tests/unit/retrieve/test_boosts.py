@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from recollect.core.tuning import PRIORS
-from recollect.retrieve import rank
+from recollect.retrieve import score
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.index import Document
 
 NOW = 1_800_000_000_000_000
-YEAR = 365 * 24 * rank.HOUR
+YEAR = 365 * 24 * score.HOUR
 
 TOPICS = (
     ("retry", "queue", "backoff"), ("invoice", "rounding", "cents"), ("login", "cookie", "expiry"),
@@ -28,7 +28,7 @@ BOOSTS: dict[str, tuple[Change, Change]] = {  # the worthier, the other
     "freshness": ({"freshness": "fresh"}, {"freshness": "orphaned"}),
     "derived": ({"derived": True}, {"derived": False}),
     "access": ({"access_count": 40}, {"access_count": 0}),
-    "recency": ({"time": NOW - rank.HOUR}, {"time": NOW - YEAR}),
+    "recency": ({"time": NOW - score.HOUR}, {"time": NOW - YEAR}),
 }
 
 
@@ -63,9 +63,9 @@ def answers(boost: str, *, better: bool) -> float:
 def test_among_equals_the_worthier_comes_first(boost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert answers(boost, better=False) == 1.0
     if boost == "freshness":
-        monkeypatch.setattr(rank, "STALE", {})
+        monkeypatch.setattr(score, "STALE", {})
     else:
-        monkeypatch.setattr(rank, "PRIORS", replace(PRIORS, **{boost: 0.0}))
+        monkeypatch.setattr(score, "PRIORS", replace(PRIORS, **{boost: 0.0}))
     assert answers(boost, better=False) == 0.5
 
 

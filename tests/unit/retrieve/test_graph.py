@@ -9,7 +9,7 @@ import pytest
 
 from recollect.core.values import Entity, Fact, Relationship
 from recollect.retrieve import graph as graphs
-from recollect.retrieve import rank
+from recollect.retrieve import score
 from recollect.retrieve.graph import GraphCache, NamespaceGraph
 from recollect.retrieve.graph_index import EntityIndex
 from recollect.retrieve.index import Document, Index
@@ -224,5 +224,5 @@ def test_importance_and_confidence_are_worth_what_they_are_said_to_be() -> None:
     index = Index()
     index.add([Document(id=f"i{value}", text="a", importance=value) for value in (1, 5, 10)])
     index.add([Document(id="unsure", text="a", confidence=0.0)])
-    worth = rank.prior(index, np.arange(4), None)
+    worth = score.prior(index, np.arange(4), None)
     assert worth.round(2).tolist() == [0.92, 1.0, 1.1, 0.8]

@@ -14,7 +14,8 @@ from recollect.service import read, write
 from recollect.service.scope import Scope
 from recollect.service.search import SearchQuery, search
 from recollect.service.undo import undo_operation
-from tests.make import NAMESPACE
+from recollect.store.interface import Transaction
+from tests.make import NAMESPACE, record
 
 ELSEWHERE = "/actor/ada/project/shop/"
 ABSENT = "mr_01M7H0H5P1BNFDHVBT75T84K25"
@@ -238,3 +239,26 @@ def test_a_verdict_is_taken_back_unless_another_one_was_given_since(
         undo_operation(runtime, given["useful"])
     assert undo_operation(runtime).undoes == given["never"]
     assert feedback.of(NAMESPACE).given[known.record_id] == "useful"
+
+
+def test_the_history_of_a_merged_memory_names_the_merge_and_so_do_those_of_its_parts(
+    runtime: Runtime,
+) -> None:
+    parts = [note(runtime, "The port is 7325"), note(runtime, "Port 7325 is ours")]
+    made = record("The port is 7325, ours alone", strategy="llm-reconciled")
+
+    def merge(tx: Transaction) -> str:
+        names = [one.record_id for one in parts]
+        done = tx.log("merge", NAMESPACE, "extraction", targets=names, created=[made.record_id])
+        tx.delete_records(done)
+        tx.put_record(made, done.op_id)
+        return done.op_id
+
+    op_id = runtime.store.transaction(merge)
+    for name, kinds in ((made.record_id, ["merge"]), (parts[0].record_id, ["merge", "add"])):
+        shown = read.history(runtime, name)
+        assert shown.operations[0].op_id == op_id
+        assert [one.kind for one in shown.operations] == kinds
+    undone = undo_operation(runtime, op_id)
+    shown = read.history(runtime, made.record_id)
+    assert shown.record is None and {one.op_id for one in shown.operations} == {op_id, undone.op_id}

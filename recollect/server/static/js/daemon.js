@@ -26,6 +26,9 @@ export const saveSearch = (name, filters) => put(`/api/searches/${id(name)}`, { 
 export const dropSearch = (name) => remove(`/api/searches/${id(name)}`);
 export const undo = (operation) => post(`/api/operations/${id(operation)}/undo`);
 export const move = (record, project) => post(`/api/memories/${id(record)}/move`, { project });
+// For good; with `preview` it is only counted.
+export const erase = (selection, preview) =>
+  post("/api/forget", { ...selection, dry_run: preview });
 export const mentions = (text) => post("/api/forget", { text, dry_run: true });
 export const feedback = (record, verdict) =>
   post("/api/feedback", { record_id: record.record_id, namespace: record.namespace, verdict });

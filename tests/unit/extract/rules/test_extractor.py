@@ -63,7 +63,7 @@ def test_many_calls_of_a_turn_become_one_titled_observation(store: SqliteStore) 
     assert found.title.startswith("Added --json to report")
     assert found.observation_type == "tool_use" and found.tool_class == "file-write"
     assert found.files == ("src/cli.py", "src/report.py", "tests/test_report.py")
-    assert "add a --json flag" in found.summary
+    assert "add a --json flag" not in found.summary  # what came of it, not what was asked for
     assert set(found.source_event_ids) <= {event.event_id for event in told.events}
 
 
@@ -527,12 +527,35 @@ def test_a_command_that_nobody_names_is_not(store: SqliteStore) -> None:
     ("output", "failed"),
     [
         ("make: *** [build] Error 2", "make build"),
-        ("2 failed, 3 passed", "pytest -q"),
+        ("2 failed, 3 passed", ""),
         ("pytest: error: no such option", "pytest -q"),
     ],
 )
-def test_of_a_compound_line_the_step_that_failed_is_named(output: str, failed: str) -> None:
+def test_of_a_compound_line_the_step_that_failed_is_named_if_the_output_does(
+    output: str, failed: str
+) -> None:
     assert failed_step("cd web && make build && pytest -q", output) == failed
+
+
+def test_of_steps_of_one_program_the_one_that_the_output_names_failed() -> None:
+    line = "mise run fmt && mise run lint && mise run test:ci"
+    assert failed_step(line, "[lint] state_test.go:3: not checked (errcheck)") == "mise run lint"
+    assert failed_step(line, "state_test.go:3: mise could not run") == ""
+
+
+def test_a_failure_of_an_unknown_step_is_no_fact(store: SqliteStore) -> None:
+    told = Told().ask("make the harness work")
+    line = "./harness.sh configure && ./harness.sh start"
+    told.run(line, "line 46: /tmp/bin: No such file or directory", failed=True)
+    told.edit("harness.sh").run(line, "ok").answer("The harness finds its binary in `bin/` now.")
+    assert not any(one.facts for one in outcomes(extract(store, told)))
+
+
+def test_an_output_without_an_error_is_no_error(store: SqliteStore) -> None:
+    told = Told().ask("make the setup work")
+    told.run("./setup.sh", "Installed 6 hooks for Claude Code", failed=True)
+    told.edit("setup.sh").run("./setup.sh", "ok").answer("The setup keeps `.gitignore` now.")
+    assert not any(one.facts for one in outcomes(extract(store, told)))
 
 
 CAUSE = "The cause is the lock in `export.py`: the mailer holds it while `send()` waits."

@@ -4,9 +4,10 @@ import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { agentOf } from "../kinds.js";
 import { projects } from "../projects.js";
-import { href, refine, route } from "../route.js";
+import { go, href, refine, route } from "../route.js";
 import { ago, count, plural, short, when } from "../format.js";
 import { Belief } from "../parts/belief.js";
+import { EraseButton } from "../parts/erase.js";
 import { FileMap, wordsFor } from "../parts/filemap.js";
 import { Ago, MemoryLine } from "../parts/pieces.js";
 import { Card, Empty, none, Section, Shown, useData } from "../parts/states.js";
@@ -61,13 +62,29 @@ function List() {
 function Page({ id }) {
   const state = useData(() => daemon.project(id), id, ["session", "run"]);
   const line = state.data?.project;
+  const erased = async (day) => {
+    projects.value = (await daemon.projects()).items;
+    if (day) state.again();
+    else go("projects");
+  };
   return html`
     <div>
       <div class="head">
         <h1 class="wrap">
           ${line ? (line.project_id ? line.name : "Everywhere") : "Project"}
         </h1>
-        <a class="push button" href=${href("projects")}>All projects</a>
+        <span class="push row-line">
+          ${line ? html`
+            <${EraseButton}
+              label="Erase…"
+              title=${`Erase all of ${line.project_id ? line.name : "what is in no project"}?`}
+              chosen=${{ everything: true, project: line.project_id || "global" }}
+              aged
+              done=${erased}
+            />
+          ` : null}
+          <a class="button" href=${href("projects")}>All projects</a>
+        </span>
         ${line ? html`
           <p class="lead">
             <a href=${href("memories", "", { project: id })}>

@@ -3,11 +3,12 @@
 import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { agentOf, isSummary } from "../kinds.js";
-import { nameOf, ProjectFilter } from "../projects.js";
-import { href, refine, route } from "../route.js";
+import { nameOf, ProjectFilter, projectOf } from "../projects.js";
+import { go, href, refine, route } from "../route.js";
 import {
   count, dayOf, EVENTS, hour, plural, sessionState, short, TRIGGER, when,
 } from "../format.js";
+import { EraseButton } from "../parts/erase.js";
 import { Changes, Events } from "../parts/logs.js";
 import { Badge, MemoryLine, Segments, withPrompt } from "../parts/pieces.js";
 import { Empty, Section, Shown, useData, usePages } from "../parts/states.js";
@@ -145,7 +146,7 @@ function One({ id, params }) {
             <header>
               <${Badge} tone=${TONE[sessionState(session)]}>${sessionState(session)}<//>
               <h2 class="wrap">${session.title || agentOf(session.surface)}</h2>
-              <a class="soft small" href=${href("projects", projectOf(session))}>
+              <a class="soft small" href=${href("projects", projectOf(session.namespace))}>
                 ${nameOf(session.namespace)}
               </a>
               <span class="push">
@@ -179,6 +180,12 @@ function One({ id, params }) {
                 <${Resume} id=${id} />
                 <a class="button" href=${href("memories", "", { session_id: id })}>Its memories</a>
                 <a class="button" href=${href("why", "", { session_id: id })}>Its receipts</a>
+                <${EraseButton}
+                  label="Erase this session"
+                  title="Erase all of this session?"
+                  chosen=${{ session_id: id, project: projectOf(session.namespace) }}
+                  done=${() => go("sessions", "", { project: params.project })}
+                />
                 <a
                   class="small push"
                   target="_blank"
@@ -201,7 +208,6 @@ function One({ id, params }) {
 }
 
 const isOf = (id) => (data, _kind, told) => (told.session_id === id ? undefined : data);
-const projectOf = (one) => one.namespace.split("/project/")[1]?.replace(/\/$/, "") ?? "global";
 
 const Points = ({ items }) =>
   items?.length ? html`

@@ -3,6 +3,7 @@ import * as daemon from "../daemon.js";
 import { html, useState } from "../html.js";
 import { bytes, count, plural, when } from "../format.js";
 import { projects } from "../projects.js";
+import { href } from "../route.js";
 import { FormDialog } from "../parts/dialog.js";
 import { Ago, Badge } from "../parts/pieces.js";
 import { Export, Import, Jobs, Plugins } from "../parts/background.js";
@@ -259,6 +260,10 @@ function Storage() {
               )}
             </dd>
           </dl>
+          <p class="small soft">
+            To erase a project, or what is older than a day, open${" "}
+            <a href=${href("projects")}>its page</a>; a session is erased on its own.
+          </p>
           <div class="row-line">
             <button onClick=${make}>Back up now</button>
             ${projects.value.some(isSample) ? html`

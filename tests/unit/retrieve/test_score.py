@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from recollect.retrieve import rank
+from recollect.retrieve import score
 from recollect.retrieve.index import Document, Index
-from recollect.retrieve.query import QueryTerms, parse, weigh
+from recollect.retrieve.query import parse, weigh
 
 
 def index_of(*documents: Document) -> Index:
@@ -14,16 +14,12 @@ def index_of(*documents: Document) -> Index:
     return index
 
 
-def asked(index: Index, text: str) -> tuple[QueryTerms, rank.Matches]:
-    terms = weigh(parse(text), [index])
-    numbers = rank.stem_numbers(index, terms)
-    return terms, rank.texts_of(index, np.arange(len(index.ids)), numbers)[1]
-
-
 def pairs(text: str, *documents: str) -> list[float]:
     index = index_of(*(Document(id=str(n), text=one) for n, one in enumerate(documents)))
-    terms, found = asked(index, text)
-    return [float(value) for value in rank.pairs(terms, found)]
+    terms = weigh(parse(text), [index])
+    question = score.IndexQuery(parse(text), terms, score.stem_numbers(index, terms), None)
+    found = score.text_signals(index, question, np.arange(len(index.ids)))
+    return [float(value) for value in found.pairs]
 
 
 def test_words_that_stand_together_in_both_texts_count_and_scattered_ones_do_not() -> None:
@@ -79,7 +75,7 @@ def test_reply_to_a_short_question(
             for n, (author, text) in enumerate((before, after))
         )
     )
-    assert rank.replies(index, np.arange(2)).tolist() == [0.0, expected]
+    assert score.replies(index, np.arange(2)).tolist() == [0.0, expected]
 
 
 def test_reply_belongs_to_the_question_of_its_own_session() -> None:
@@ -87,4 +83,4 @@ def test_reply_belongs_to_the_question_of_its_own_session() -> None:
         Document(id="0", text="Which port?", author="assistant", session="a", position=0),
         Document(id="1", text="7325", author="user", session="b", position=1),
     )
-    assert rank.replies(index, np.arange(2)).tolist() == [0.0, 0.0]
+    assert score.replies(index, np.arange(2)).tolist() == [0.0, 0.0]
