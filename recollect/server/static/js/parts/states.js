@@ -54,8 +54,8 @@ export class Section extends Component {
 
 // Data from the daemon: read at the start, when `key` changes, and when news of these kinds come,
 // at most once in EVERY_MS. `patch(data, kind, told)` can make new data of the news alone: what it
-// returns is shown without a request, and undefined has the data read again, as have news that come
-// while it is read: the answer may be from before them.
+// returns is shown without a request, and undefined has the data read again, as have news that
+// come while it is read: the answer may be from before them.
 export function useData(load, key, kinds = [], patch) {
   const [state, set] = useState({ data: null, error: null, busy: true });
   const [turn, again] = useState(0);
