@@ -25,6 +25,7 @@ from recollect.work.index import ProjectWork
 if TYPE_CHECKING:
     from recollect.retrieve.engine import Ranked, SearchEngine
     from recollect.retrieve.graph import GraphCache
+    from recollect.store.interface import Store
 
 QUERY_CHARS = 1000
 DETAIL_CHARS = 600
@@ -117,7 +118,8 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
     elif ready(runtime, namespaces):
         parts, fetch = runtime.recall(), _fetch_current(runtime, namespaces)
         now = runtime.clock.now()
-        answer = _found(asked, namespaces, parts.engine, parts.graphs, now, fetch, fits)
+        store = runtime.visible_store
+        answer = _found(asked, namespaces, parts.engine, parts.graphs, now, fetch, fits, store)
     else:
         answer = _by_store(runtime, asked, namespaces, fits)
     if not asked.as_of:
@@ -199,6 +201,7 @@ def _found(
     at: datetime,
     fetch: Fetch,
     fits: Fits,
+    store: "Store | None" = None,
 ) -> SearchAnswer:
     from recollect.retrieve.engine import find
 
@@ -207,7 +210,7 @@ def _found(
     for depth in _depths(asked):
         ranked = find(
             engine, graphs, asked.query, namespaces, at=at, limit=depth, mode=asked.mode,
-            fusion=asked.fusion or "linear", k=asked.k, depth=asked.fetch_depth,
+            fusion=asked.fusion or "linear", k=asked.k, depth=asked.fetch_depth, store=store,
         ).ranked  # fmt: skip
         items = list(_chosen(ranked, asked, fetch, fits))
         if len(items) >= asked.limit or len(ranked.results) < depth:

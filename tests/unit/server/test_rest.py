@@ -209,6 +209,10 @@ def test_a_session_can_be_summed_up_resumed_and_reported(home: RuntimeHome, tmp_
     )  # fmt: skip
     listed = get(home, "/api/sessions", project=here)["items"]
     assert [one["session_id"] for one in listed] == [session]
+    everywhere = get(home, "/v1/events", session_id=session)["items"]
+    assert everywhere == get(home, "/v1/events", project=here, session_id=session)["items"]
+    kinds = [one["event"]["kind"] for one in everywhere]
+    assert kinds[-3:] == ["session_summary", "tool_use", "prompt"]
     told = get(home, f"/api/sessions/{session}/conversation")["items"]
     assert [(one["role"], one["text"]) for one in told] == [
         ("user", "why do retries stop?"),
