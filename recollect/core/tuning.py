@@ -186,6 +186,7 @@ class Notes:
     alike: float = entry(0.7, 0, 1, "share of words that two titles of one memory have in common")
     alike_words: int = entry(3, 1, 10, "fewest words of a title, for that share to mean something")
     restated: float = entry(0.6, 0, 1, "share of a memory's words that rules told before it say")
+    stated_words: int = entry(3, 1, 10, "fewest words of a prompt that states something")
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,6 @@ class NoteMaking:
     written: float = entry(0.6, 0, 1, "counted for a sentence of a commit's message")
     good_title: float = entry(0.2, 0, 1, "a title that is better than what was asked for")
     better_title: float = entry(0.5, 0, 1, "a title that is better than the answer's own heading")
-    good_item: float = entry(0.35, 0, 1, "the same from a list, which holds details")
     title_chars: int = entry(160, 40, 200, "length of a title")
     body_chars: int = entry(420, 100, 2000, "length of the body, which a brief may show")
     last_answer: int = entry(160, 0, 1000, "a shorter last answer leaves room for earlier ones")
@@ -211,7 +211,6 @@ class NoteMaking:
     sentences: int = entry(60, 10, 200, "most sentences of an answer that are ranked")
     rows: int = entry(20, 0, 100, "most rows of its tables that are ranked")
     hopeless: float = entry(0.1, 0, 1, "below this without meaning, no meaning is asked for")
-    request_news: float = entry(0.6, 0, 1, "share of its words in the title that makes it no news")
     code_line: int = entry(16, 1, 80, "characters of a line of code that is not found by chance")
     removed: float = entry(0.75, 0, 1, "share of a removed thing's words that a text about it has")
     removed_words: int = entry(3, 1, 10, "fewest words of such a thing, for that share to count")

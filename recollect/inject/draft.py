@@ -49,6 +49,7 @@ class Sources:
     ended: EndedStatements | None = None  # without it nothing that ended is taken out of texts
     rules: "RuleCache | None" = None  # without it no rule comes by the action it is about
     results: ResultCache[Found] = field(default_factory=ResultCache)
+    has_full_text: bool = True  # a store as it was at a time in the past has none
 
     def records(self, namespaces: Sequence[str], record_ids: Sequence[str]) -> list[Record]:
         """Those of the memories that are there, in this order."""
@@ -81,6 +82,7 @@ class BriefLine:
     note: str = ""  # what a reader must know of it: disputed, or of a branch
     older: bool = False  # a newer memory, told before it, is much like it
     by_action: bool = False  # a rule about what the prompt asks for or the command does
+    at_start: bool = False  # what a session starts with, whatever is asked
     keys: tuple[str, ...] = ()  # what it tells, where that is more than its id
 
     @property
@@ -133,7 +135,8 @@ class Draft:
 
     question: RecallQuestion
     about_past: bool = False  # it asks in so many words for what was
-    is_start: bool = False  # it is answered with what a session starts with
+    is_start: bool = False  # it is answered with what a session starts with, and nothing else
+    brings_start: bool = False  # a prompt of a session whose start nobody answered
     as_sections: bool = False  # asked on purpose: in sections with headings, not as a brief
     lines: list[BriefLine] = field(default_factory=list)
     graphs: dict[str, NamespaceGraph] = field(default_factory=dict)  # those that hold anything

@@ -13,7 +13,7 @@ from typing import Any
 from recollect.core import vector_bytes as layout
 from recollect.core.clock import to_micros
 from recollect.core.ids import RECORD
-from recollect.core.text_words import count_tokens, stem
+from recollect.core.text_words import STOP_WORDS, count_tokens, stem
 from recollect.core.text_words import words as words_in
 from recollect.core.tuning import NOTES, PRIORS, SPEAKING, WORK_FILES
 from recollect.core.values import Entity, Fact, Procedure
@@ -31,7 +31,7 @@ from recollect.inject.speaking import (
     names_nothing,
     weight_of_prompt,
 )
-from recollect.inject.start import names_file, start
+from recollect.inject.start import names_file, start, start_lines
 from recollect.retrieve.engine import find
 from recollect.retrieve.graph import GraphWalk, content_stems, preferences
 from recollect.retrieve.query import intent, parse
@@ -70,11 +70,23 @@ def gather(sources: Sources, draft: Draft, told: frozenset[str]) -> None:
             start(sources, draft)
         else:
             _prompt(sources, draft)
+            if draft.brings_start:
+                _add_start(sources, draft)
     else:
         return
     at = sources.clock.now().timestamp()
     lines_about = partial(_work_lines, question, told, at, draft.idle)
     draft.lines = sources.work.ask(question.namespaces[0], lines_about) + draft.lines
+
+
+def _add_start(sources: Sources, draft: Draft) -> None:
+    """Preferences, rules and the last state come once in a session: with this prompt, because no
+    start brought them."""
+    first = list(start_lines(sources, draft))
+    for line in first:
+        line.at_start = True
+    known = {line.id for line in first}
+    draft.lines = first + [line for line in draft.lines if line.id not in known]
 
 
 def _prompt(sources: Sources, draft: Draft) -> None:
@@ -85,7 +97,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         rules = sources.rules.about(namespaces, text, command=False)
         draft.lines += [one for one in rules if one.why.startswith(NAMED) or not names_file(one)]
     limit = DEEP_CANDIDATES if draft.about_past else CANDIDATES
-    if not sources.index_cache.ready(namespaces):
+    if not sources.index_cache.soon_ready(namespaces):
         if draft.graphs:
             walks, _ = sources.graphs.walk(text, namespaces)
             _from_graph(sources, draft, walks, parse(text).content)
@@ -105,6 +117,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
             at=now,
             limit=limit,
             fusion=sources.settings.fusion,
+            store=sources.store if sources.has_full_text else None,
         ),
     )
     ranked = found.ranked
@@ -272,8 +285,11 @@ def _early(sources: Sources, draft: Draft) -> None:
 
 
 def _covering(hits: Sequence[Any], text: str) -> list[Any]:
-    """Hits that hold at least half of the prompt's longer words."""
-    words = {word.lower().strip(".,:;!?()\"'`") for word in text.split() if len(word) > 3}
+    """Hits that hold at least half of the prompt's longer words; "what did we decide last time"
+    names nothing to look for."""
+    named = ABOUT_PAST.sub(" ", text[:4000]).split()
+    words = {word.lower().strip(".,:;!?()\"'`") for word in named if len(word) > 3}
+    words -= STOP_WORDS
     kept = []
     for hit in hits:
         record = hit.record

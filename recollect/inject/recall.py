@@ -26,8 +26,15 @@ from recollect.inject import render
 from recollect.inject.draft import BriefLine, Draft, Section, Sources
 from recollect.inject.gather import gather, rules_for_command
 from recollect.inject.hints import Hints
-from recollect.inject.judge import Judge
-from recollect.inject.receipts import TEXT_KEPT, OwnText, ReceiptWriter, ToldBefore, make_receipt
+from recollect.inject.judge import TOLD, Judge
+from recollect.inject.receipts import (
+    STARTED,
+    TEXT_KEPT,
+    OwnText,
+    ReceiptWriter,
+    ToldBefore,
+    make_receipt,
+)
 from recollect.inject.render import allot, fit
 from recollect.inject.speaking import decide, put_in_order
 from recollect.lifecycle.conversation import MARGIN
@@ -39,7 +46,6 @@ log = logging.getLogger(__name__)
 LIMIT_MS = 500  # then the prompt goes on without memory: the hook's own limit is 1 s
 PLACE_TOKENS = 100
 PAST_TOKENS = 4  # a question about the past may take so many times the budget of a prompt
-_HEADS = "\n".join(render.HEADS.values())
 # What lines that are no memories tell, in words for the user.
 _BESIDES: dict[Section, str] = {
     "profile": "your profile",
@@ -96,7 +102,7 @@ class Recall:
         draft, text = Draft(question), ""
         injected: tuple[str, ...] = ()  # memories
         work: Future[tuple[Draft, str, tuple[str, ...]]]
-        work = self._pool.submit(self._stages, Draft(question), None)
+        work = self._pool.submit(self._stages, Draft(question), None, from_hook=True)
         try:
             draft, text, injected = work.result(self.limit_ms / 1000)
         except Late:
@@ -122,13 +128,23 @@ class Recall:
         if self._hints is not None and draft.hint and text:
             self._hints.given(draft)
             self._counters.count("recall: hinted")
+        told = self._told.in_session(question.namespaces[0], question.session_id)
+        if draft.notes.get(STARTED):
+            told.start = count_tokens(text)
         if text:
-            told = self._told.in_session(question.namespaces[0], question.session_id)
-            told.update(key for line in draft.kept for key in line.identity.told_as)
+            told.keys.update(key for line in draft.kept for key in line.identity.told_as)
             self.own_text.injected(question.session_id, text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
         besides = (_BESIDES[one.section] for one in draft.kept if one.record is None)
-        return Recalled(text, injected, latency, receipt_id, tuple(dict.fromkeys(besides)))
+        lines = [render.disarm(one.line) for one in draft.kept if one.section in ("files", "place")]
+        return Recalled(
+            text,
+            injected,
+            latency,
+            receipt_id,
+            tuple(dict.fromkeys(besides)),
+            tuple(lines) if text else (),
+        )
 
     def preview(self, question: RecallQuestion, tokens: int | None = None) -> Preview:
         """What would be told to this question now, and why: no receipt is written, no session
@@ -157,21 +173,33 @@ class Recall:
             log.exception("the rules about a command could not be found")
             self._counters.error(f"recall failed: {type(error).__name__}")
             return False
-        told = self._told.in_session(question.namespaces[0], question.session_id) if found else ()
+        if not found:
+            return False
+        told = self._told.in_session(question.namespaces[0], question.session_id).keys
         return any(line.id not in told for line in found)
 
-    def _stages(self, draft: Draft, tokens: int | None) -> tuple[Draft, str, tuple[str, ...]]:
+    def _stages(
+        self, draft: Draft, tokens: int | None, *, from_hook: bool = False
+    ) -> tuple[Draft, str, tuple[str, ...]]:
         question = draft.question
         here = question.namespaces[0]
         if question.trigger == "session-start" and question.reason != "resume":
             self._told.forget(here, question.session_id)
-        told = frozenset(self._told.in_session(here, question.session_id))
+        session = self._told.in_session(here, question.session_id)
+        told = frozenset(session.keys)
+        may_start = from_hook and self._settings.start_tokens > 0 and question.trigger != "tool"
+        draft.brings_start = may_start and session.start is None
         gather(self._sources, draft, told)
-        repeat = draft.about_past
+        # Whoever asks on purpose about the past wants all of it.
+        repeat = draft.about_past and draft.as_sections
         self._judge(draft, told, repeat=repeat)
         decide(draft, self._likeness)
         told_before = sorted(told) if not repeat else ()
         put_in_order(draft, self._sources.records(question.namespaces, told_before))
+        if draft.about_past and not draft.is_start and not any(map(_answers, draft.kept)):
+            self._tell_again(draft)
+        if may_start and (draft.brings_start or draft.is_start):
+            draft.notes[STARTED] = True
         kept = draft.kept
         if kept and self._plugins is not None and self._plugins.switched_on:
             unwanted = self._plugins.left_out(lambda: _brief(draft))
@@ -186,10 +214,22 @@ class Recall:
         elif room is None:
             room = self._settings.prompt_tokens * (PAST_TOKENS if draft.about_past else 1)
             # Lines of the session's start that its first prompt brings are paid from that budget.
-            if any(line.section == "place" for line in draft.kept):
-                room += min(PLACE_TOKENS, self._settings.start_tokens)
+            left = max(0, self._settings.start_tokens - (session.start or 0))
+            place = sum(_cost(line) for line in draft.kept if line.section == "place")
+            late = sum(_cost(line) for line in draft.kept if line.at_start)
+            room += min(left, late + min(PLACE_TOKENS, place))
         text, injected = self._fitted(draft, room, headed=not told)
         return draft, "\n".join(part for part in (text, draft.hint) if part), injected
+
+    def _tell_again(self, draft: Draft) -> None:
+        """A question about something in the past that only what was told before answers: it is
+        asked because the agent does not know it any more; not every host says so when it shortens
+        its context. "Where were we?" is no such question: its answer is the session's start."""
+        for line in draft.lines:
+            if line.why_not == TOLD and _answers(line):
+                line.why_not = ""
+        decide(draft, self._likeness)
+        put_in_order(draft)
 
     def _likeness(self, one: Record, other: Record) -> float:
         """By their stored vectors; 0 without them."""
@@ -201,15 +241,15 @@ class Recall:
 
     def _fitted(self, draft: Draft, tokens: int, *, headed: bool) -> tuple[str, tuple[str, ...]]:
         """The text, cut to its budget, and the memories in it."""
-        heads = _HEADS if draft.as_sections else render.RULES
+        wanted: dict[Section, list[BriefLine]] = {}
+        for line in draft.kept:
+            wanted.setdefault(line.section, []).append(line)
+        heads = render.headings(wanted) if draft.as_sections else render.RULES
         frame = render.wrap(heads)
         # Whoever names a budget gets no token more; a hook's budget is for what is told.
         room = int(tokens * (1 - MARGIN)) - count_tokens(frame if draft.as_sections else heads)
         room -= count_tokens(draft.hint)
         chars = draft.question.limit_chars - len(frame) - len(draft.hint)
-        wanted: dict[Section, list[BriefLine]] = {}
-        for line in draft.kept:
-            wanted.setdefault(line.section, []).append(line)
         forms = {id(line): self._forms(line, draft) for line in draft.kept}
         longest = {name: [forms[id(line)][0] for line in some] for name, some in wanted.items()}
         may = allot(
@@ -257,6 +297,15 @@ class Recall:
             if line.note:
                 forms = tuple(render.noted(form, line.note) for form in forms)
         return tuple(render.disarm(form) for form in forms)
+
+
+def _cost(line: BriefLine) -> int:
+    return count_tokens(render.forms(line, as_sections=False)[0]) + 1
+
+
+def _answers(line: BriefLine) -> bool:
+    """Whether a line may answer a question, and is not told to every first prompt."""
+    return (line.record is not None or line.thing is not None) and not line.at_start
 
 
 def _brief(draft: Draft) -> dict[str, Any]:

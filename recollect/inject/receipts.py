@@ -15,6 +15,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -168,6 +169,16 @@ def _other(line: BriefLine, *, told: bool) -> dict[str, Any]:
 
 
 _SESSIONS = 500
+STARTED = "start"  # in a receipt: it answers what a session starts with
+
+
+@dataclass
+class SessionTold:
+    """What one session was told."""
+
+    keys: set[str] = field(default_factory=set)
+    # The tokens of what it starts with; None: nobody answered its start, or its host has none.
+    start: int | None = None
 
 
 class ToldBefore:
@@ -177,23 +188,27 @@ class ToldBefore:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
+        self._told: OrderedDict[tuple[str, str], SessionTold] = OrderedDict()
 
-    def in_session(self, namespace: str, session_id: str) -> set[str]:
+    def in_session(self, namespace: str, session_id: str) -> SessionTold:
         """What need not be told again. Whoever tells more adds to it."""
         key = (namespace, session_id)
         with self._lock:
             if key in self._told:
                 self._told.move_to_end(key)
                 return self._told[key]
-        before: set[str] = set()
+        before = SessionTold()
         with contextlib.suppress(StoreError):
             # After a restart of the daemon the receipts remember.
             page = self._store.receipts.page(namespace, session_id=session_id, limit=50)
             for receipt in page.items:
-                before.update(receipt.injected)
+                before.keys.update(receipt.injected)
                 if isinstance(receipt.detail, dict):
-                    before.update(receipt.detail.get("told", ()))
+                    before.keys.update(receipt.detail.get("told", ()))
+                    if receipt.detail.get(STARTED):
+                        before.start = receipt.tokens
+            if page.next is not None and before.start is None:
+                before.start = 0  # so long a session was told what it starts with
         with self._lock:
             known = self._told.setdefault(key, before)
             while len(self._told) > _SESSIONS:
@@ -203,7 +218,7 @@ class ToldBefore:
     def forget(self, namespace: str, session_id: str) -> None:
         """The session's context was compacted or cleared."""
         with self._lock:
-            self._told[namespace, session_id] = set()
+            self._told[namespace, session_id] = SessionTold()
 
 
 LINES = 20_000

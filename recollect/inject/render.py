@@ -9,7 +9,7 @@ template. The mark has square brackets, because Gemini CLI and Qwen Code escape 
 
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
@@ -27,6 +27,7 @@ HEADS: dict[Section, str] = {
     "history": "### Relevant History",
     "procedures": "### Learned Procedures",
 }
+_UNDER: dict[Section, Section] = {"profile": "rules", "related": "known", "state": "history"}
 RULES = "Rules here: "
 PROFILE = "About the person: "
 SUMMARY_CHARS = 400
@@ -39,7 +40,7 @@ TASK_CHARS = 160
 FACTS = 3
 # Of a session in short, what the next one should know: what failed, what is next, what is open.
 _OPEN = re.compile(r"(?:Last check: [^.]{1,120}failed|Next:|Open:).*", re.DOTALL)
-# What a note of a turn may begin with; a dot in `src/retry.py` does not end it.
+# What a note of an earlier version may begin with; a dot in `src/retry.py` does not end it.
 _ASKED = re.compile(r"^Asked: (?:[^.?!]|[.?!](?!\s|$)){1,300}[.?!](?:\s|$)")
 WORDY = 3  # a preference of so many words says by itself what it is about
 
@@ -56,7 +57,7 @@ def assemble(texts: Mapping[Section, Sequence[str]], *, as_sections: bool) -> st
         heads = [PROFILE + profile] if profile else []
         heads += [RULES + rules] if rules else []
         return "\n".join([*heads, *lines])
-    merged: dict[Section, list[str]] = {
+    merged: dict[Section, list[str]] = {  # as in `_UNDER`
         "rules": [*(f"- {one}" for one in texts.get("profile", ())), *texts.get("rules", ())],
         "known": [*texts.get("known", ()), *texts.get("related", ())],
         "history": [*texts.get("state", ()), *texts.get("history", ())],
@@ -64,6 +65,12 @@ def assemble(texts: Mapping[Section, Sequence[str]], *, as_sections: bool) -> st
     }
     headed = [line for head, some in merged.items() if some for line in (HEADS[head], *some)]
     return "\n".join([*texts.get("files", ()), *texts.get("place", ()), *headed])
+
+
+def headings(sections: Iterable[Section]) -> str:
+    """The headings over these sections."""
+    under = {_UNDER.get(one, one) for one in sections}
+    return "\n".join(head for section, head in HEADS.items() if section in under)
 
 
 def forms(line: BriefLine, *, as_sections: bool, quoted: bool = False) -> tuple[str, ...]:
@@ -103,8 +110,8 @@ def _record(record: Record, changed: str, *, quoted: bool) -> tuple[str, ...]:
         title = shortened(title, STATE_CHARS).rstrip(".")
         short = f"- {day} {title}{end}"
         left = _OPEN.search(record.summary)
-        named = f"- {day} {title}{_names(record)}{end}"
-        return (f"- {day} {title}. {left[0]}{end}" if left else named, short)
+        told = f"{title}. {left[0]}" if left else title
+        return (f"- {day} {told}{_names(record)}{end}", short)
     if record.strategy == "rules" and not quoted and not record.tells_cause:
         # Its title is what came of the turn; of the rest, which is how, the names in code.
         return (f"- {day} {title}{_names(record)}{end}", short)
@@ -113,7 +120,8 @@ def _record(record: Record, changed: str, *, quoted: bool) -> tuple[str, ...]:
         return (short,)
     joint = " " if title.endswith((".", "!", "?")) else ": "
     whole = said if said.startswith(title.rstrip(".… ")) else f"{title}{joint}{said}"
-    return (f"- {day} {whole}{end}", short)
+    named = "" if quoted or record.traits.is_belief else _names(record)
+    return (f"- {day} {whole}{named}{end}", short)
 
 
 def _names(record: Record) -> str:

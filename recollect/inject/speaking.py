@@ -39,6 +39,10 @@ ABOUT_PAST = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\?\s*$")
+_QUESTION_WORDS = frozenset(
+    ("what", "which", "who", "whose", "when", "where", "why", "how", "is", "are", "was", "were",
+     "do", "does", "did", "can", "could", "should", "would", "will", "has", "have")
+)  # fmt: skip
 _REQUESTS = re.compile(r"\b(?:can|could|would|will|please) you\b|\bplease\b", re.IGNORECASE)
 _PUBLISHING = frozenset(
     ("commit", "push", "merge", "rebase", "tag", "pr", "pull", "request", "branch", "message",
@@ -100,6 +104,13 @@ Likeness = Callable[[Record, Record], float]  # of two memories, in meaning
 def decide(draft: Draft, likeness: Likeness) -> None:
     if draft.question.trigger != "prompt" or draft.is_start:
         return  # a session's start and a command bring only what holds
+    first = [line for line in draft.lines if line.at_start]
+    draft.lines = [line for line in draft.lines if not line.at_start]
+    _decide(draft, likeness)
+    draft.lines = first + draft.lines
+
+
+def _decide(draft: Draft, likeness: Likeness) -> None:
     on_purpose = draft.asked_on_purpose
     for line in draft.kept:
         record, thing = line.record, line.thing
@@ -159,7 +170,7 @@ def _drop_outdated(draft: Draft, likeness: Likeness) -> None:
 
 def _changes(belief: Record, note: Record, likeness: Likeness) -> bool:
     new, old = ending_pairs.read(belief.title), ending_pairs.read(note.title)
-    if new.words.isdisjoint(old.words):
+    if new.words.isdisjoint(old.words) or not ending_pairs.may_be_about(belief.title, note.title):
         return False
     changes = ending_pairs.change(belief.title, None)
     score = ending_pairs.score(new, old, likeness(belief, note), changes)
@@ -190,7 +201,7 @@ def _choose_memories(draft: Draft) -> None:
             line.why_not = "its session is here in full"
             continue
         least = NOTES.turn if draft.semantic else NOTES.turn_by_words
-        if record.category == UNANSWERED and record.title.rstrip().endswith("?"):
+        if record.category == UNANSWERED and _states_nothing(record.title):
             line.why_not = "a question that got no answer"
         elif draft.asked_on_purpose or not line.parts:
             continue
@@ -207,6 +218,13 @@ def _choose_memories(draft: Draft) -> None:
     kept = [line for line, _ in memories if not line.why_not and not line.by_action]
     for line in kept[max(1, most - facts) :]:
         line.why_not = "enough was found that is more likely to be of use"
+
+
+def _states_nothing(prompt: str) -> bool:
+    """Whether a prompt is a question, with its mark or without, or a few words to look for."""
+    words = words_in(prompt[:1000])
+    short = len(words) < NOTES.stated_words
+    return short or _ASKS.search(prompt[-1000:]) is not None or words[0] in _QUESTION_WORDS
 
 
 def chance_of_memory(

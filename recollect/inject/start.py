@@ -37,11 +37,16 @@ DIGESTS = ("daily", "weekly")
 def start(sources: Sources, draft: Draft) -> None:
     """No question yet: the rules that hold, and where the last session stopped."""
     draft.is_start = True
+    draft.lines += start_lines(sources, draft)
+
+
+def start_lines(sources: Sources, draft: Draft) -> Iterator[BriefLine]:
+    """What a session is told once, whatever it asks: its start brings it, or its first prompt."""
     question = draft.question
     held = [preference_line(one) for one in preferences(draft.graphs.values())]
     namespaces = tuple(dict.fromkeys(question.namespaces))
     said = [one for name in namespaces for one in profile_lines(sources.store, name)]
-    draft.lines += _profile(said)
+    yield from _profile(said)
     for line in held:
         if isinstance(line.thing, Preference) and line.thing.category == PROFILE:
             line.section = "profile"
@@ -55,23 +60,23 @@ def start(sources: Sources, draft: Draft) -> None:
         and one.holds_in(question.session_id, question.branch)
     ]
     if draft.as_sections:
-        draft.lines += held
-        draft.lines += _in_sections(sources, question, rules)
-        draft.lines += _last_state(sources, draft, ())
+        yield from held
+        yield from _in_sections(sources, question, rules)
+        yield from _last_state(sources, draft, ())
         return
     near = _likeness(sources, question, rules)
     for one in rank_for_start(rules, sources.clock.now(), near)[:MOST_RULES]:
         line = memory_line(one.record, one.score, one.parts)
         line.section = "rules"
         held.append(line)
-    draft.lines += [line for line in held if not names_file(line)]
+    yield from (line for line in held if not names_file(line))
     summaries = [
         one
         for name in namespaces
         for one in _newest(sources, name, RecordFilter(kind=SUMMARY.name), SUMMARIES)
         if one.category not in DIGESTS
     ]
-    draft.lines += _last_state(sources, draft, summaries)
+    yield from _last_state(sources, draft, summaries)
 
 
 def _in_sections(

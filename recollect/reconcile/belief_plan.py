@@ -34,10 +34,18 @@ from recollect.reconcile.belief_changes import (
     ended,
     ending,
     in_state,
+    of_turn,
     replacing,
 )
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
-from recollect.reconcile.ending_pairs import change, least_share, may_change, read, shares
+from recollect.reconcile.ending_pairs import (
+    change,
+    least_share,
+    may_be_about,
+    may_change,
+    read,
+    shares,
+)
 from recollect.reconcile.ending_pairs import score as ending_score
 from recollect.reconcile.related_beliefs import (
     cosine,
@@ -230,6 +238,7 @@ class _Planner:
         bar: float,
     ) -> list[tuple[Record, float]]:
         """The beliefs that a sentence may end, with their share of certainty."""
+        held = [one for one in held if may_be_about(text, one.title)]
         names = [word_hashes(one) - _ABOUT_RULES for one in old]
         whole = word_hashes(text) - _ABOUT_RULES
         names = [one for one in names if 0 < len(one) <= NAMED and one != whole]
@@ -274,8 +283,8 @@ class _Planner:
     def _replace(self, older: Record, record: Record) -> None:
         if older.traits.is_turn:
             over = ended(as_belief(older), record.record_id, record.valid_from)
-            self._changes[over.record_id] = BeliefChange(
-                over.namespace, _said(record), made=(over,)
+            self._changes[over.record_id] = replace(
+                of_turn(self._store.graph, as_belief(older), record, _said(record)), made=(over,)
             )
             return
         over = ended(older, record.record_id, record.valid_from)
@@ -292,8 +301,8 @@ class _Planner:
         for one in older:
             if one.traits.is_turn:
                 lost = in_state(as_belief(one), "disputed", record.record_id)
-                change = BeliefChange(one.namespace, _said(record), made=(lost,))
-                self._changes[lost.record_id] = change
+                change = of_turn(self._store.graph, as_belief(one), record, _said(record))
+                self._changes[lost.record_id] = replace(change, made=(lost,))
                 continue
             doubted = msgspec.structs.replace(one, state="disputed", ended_by=record.record_id)
             graph = self._store.graph
@@ -364,7 +373,7 @@ def _replaces(record: Record, older: Record) -> bool:
     if record.value and older.value and _same_name(record.subject, older.subject):
         differs = key(record.value) != key(older.value)
         return differs if record.polarity == older.polarity else not differs
-    return _other_value(record.title, older.title)
+    return may_be_about(record.title, older.title) and _other_value(record.title, older.title)
 
 
 def _same_name(one: str, other: str) -> bool:
@@ -377,9 +386,8 @@ def _other_value(new: str, old: str) -> bool:
     if bool(_NEGATED.search(new)) != bool(_NEGATED.search(old)):
         return False  # "use pnpm" and "never use npm" can both hold
     mine, theirs = content_words(new), content_words(old)
-    kinds = (family, _number)
-    fresh = {kind(word) for kind in kinds for word in mine if word not in theirs} - {""}
-    gone = {kind(word) for kind in kinds for word in theirs if word not in mine} - {""}
+    fresh = {kind for word in mine if word not in theirs for kind in _kinds(word)}
+    gone = {kind for word in theirs if word not in mine for kind in _kinds(word)}
     if not fresh & gone:
         return False
     frame, before = (
@@ -388,6 +396,11 @@ def _other_value(new: str, old: str) -> bool:
     )
     shorter, longer = sorted((frame, before), key=len)
     return len(shorter) >= FRAME and shorter <= longer | _ADVERBS
+
+
+def _kinds(word: str) -> Iterable[str]:
+    """What a word is one of: npm and pnpm are alternatives, npm and pip are not."""
+    return read(word).kinds.keys() or {family(word), _number(word)} - {""}
 
 
 def _number(word: str) -> str:

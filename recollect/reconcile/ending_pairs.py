@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from recollect.core import safe_files
-from recollect.core.text_words import STOP_WORDS, words
+from recollect.core.text_words import STOP_WORDS, stem, words
 from recollect.core.tuning import ENDINGS
 from recollect.core.vector_bytes import DIMENSIONS
+from recollect.extract.normalised_text import word_set
 from recollect.extract.rules.sentence_kind import speaks_english
 from recollect.extract.standing import BUCKETS, form_words, forms_of, hashed, own_sentences
 
@@ -53,6 +54,15 @@ _SIDES = (
     "admin customer user",
 )
 _NEGATED = re.compile(r"\b(?:not|no|never|don't|without|avoid)\b", re.IGNORECASE)
+# "pnpm, never npm", "ruff instead of black": what lost against the rest of the sentence.
+_LOSER = re.compile(
+    r"(?:,\s*(?:and |but )?(?:never|not|no(?: longer| more)?)|\b(?:instead of|rather than))"
+    r"\s+([^,.;!?\n]{1,40})(?=[,.;!?\n]|$)",
+    re.IGNORECASE,
+)
+# Words of an instruction that do not say what it is about.
+_ORDERS = word_set("""use using used always never only now prefer must should please go switch move
+    start stop""")  # fmt: skip
 
 
 FEATURES = (
@@ -152,6 +162,35 @@ def may_change(new: str, old: str, changes: float) -> bool:
         return False
     a, b = words(new[:_READ]), words(old[:_READ])
     return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio() < ENDINGS.template
+
+
+def may_be_about(new: str, old: str) -> bool:
+    """Whether a statement can be about an older one. One that names what lost ("pnpm, never npm") is
+    about that choice: it says nothing about other things, and only what names something that does
+    the same job, or says what it is about, can be about it."""
+    if about := _choice(new):
+        return not about.isdisjoint(_telling(old))
+    kinds = read(new).kinds.keys()
+    if kinds and _choice(old) and kinds.isdisjoint(read(old).kinds):
+        return not _telling(new).isdisjoint(_telling(old))
+    return True
+
+
+@functools.lru_cache(maxsize=1024)
+def _choice(text: str) -> frozenset[str]:
+    """The names between which a statement chooses, or where they are no names of tools, its telling
+    words; nothing if it does not say what lost."""
+    lost = [one[1] for one in _LOSER.finditer(text[:_READ])]
+    if any(read(one).kinds for one in lost):
+        return frozenset().union(*read(text).kinds.values())
+    return _telling(text) if lost else frozenset()
+
+
+@functools.lru_cache(maxsize=4096)
+def _telling(text: str) -> frozenset[str]:
+    names = frozenset().union(*read(text).kinds.values())
+    said = (one for one in words(text[:_READ]) if one not in STOP_WORDS and one not in _ORDERS)
+    return names.union(map(stem, said))
 
 
 def least_share(bar: float, changes: float) -> float:

@@ -221,6 +221,7 @@ class _BatchResult:
             title=whole.title,
             summary=text,
             detail=whole.detail,
+            facts=whole.facts,
             concepts=classify.concepts(text, whole.files),
             files=whole.files,
             observation_type="session_summary",

@@ -197,6 +197,9 @@ class LaterEdits:
         return not any(name in one.brought for one in self._turns[number + 1 :])
 
 
+_STASHED = "Saved working directory and index state"
+
+
 def _dropped(turns: Sequence[TurnEdits]) -> dict[int, int]:
     """The turns whose edits were stashed before a commit had them, each with the later turn in
     which that stash was dropped."""
@@ -247,6 +250,8 @@ def _edits(turn: Turn, whole: dict[str, frozenset[str]]) -> TurnEdits:
     found = TurnEdits()
     for call in turn.calls:
         if call.failed:
+            if _STASHED in call.output:  # before another step of the line failed
+                found.kept_aside.append("push")
             continue
         if call.tool_class == "command":
             _read_command(call.command, found)

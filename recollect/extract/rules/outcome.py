@@ -22,6 +22,7 @@ from recollect.extract.rules.prose import (
     placed_sentences,
     plain,
     with_short_paths,
+    without_line_numbers,
 )
 from recollect.extract.rules.repairs import RepairedCommand, names_rule, repair_text, repair_title
 from recollect.extract.rules.sentence_ranker import BEFORE, RankedSentence
@@ -40,10 +41,10 @@ from recollect.extract.rules.titles import (
     with_file,
 )
 from recollect.extract.rules.turns import Turn
-from recollect.extract.rules.user_words import ASKED, SAID, remarks, request
+from recollect.extract.rules.user_words import SAID, remarks, request
 from recollect.extract.rules.written_down import Message, plan_heading, plan_reasons, written_down
 
-ASIDES = (ASKED, SAID, BEFORE)  # before lines that are not of the answer
+ASIDES = (SAID, BEFORE)  # before lines that are not of the answer
 # What may be or could be done: offered, not done.
 _HYPOTHETICAL = re.compile(
     r"\b(?:would|could|might|should|may|try|probably|likely)\b", re.IGNORECASE
@@ -273,7 +274,6 @@ def _work(
         written,
         author="tool" if facts else "assistant",
         verified=bool(repairs),
-        asked=asked,
         before=before,
         more=more,
         words=words,
@@ -319,7 +319,6 @@ def _finding(
         (),
         (),
         author=author,
-        asked=asked,
         more=more,
         words=words,
     )
@@ -341,7 +340,6 @@ def _outcome(
     *,
     author: Author,
     verified: bool = False,
-    asked: str = "",
     before: Sequence[RankedSentence] = (),
     more: Sequence[RankedSentence] = (),
     words: Sequence[str] = (),
@@ -352,7 +350,9 @@ def _outcome(
     first = [one for one in kept if one.text not in details]
     chosen = {one.text: one.sentence for one in (*first, *more)}
     leads = {one.lead for one in (*placed_sentences(turn.answered), *chosen.values())}
-    found = [one for one in chosen.values() if same not in normalised(one.text)]
+    found = [
+        one for one in chosen.values() if same not in normalised(without_line_numbers(one.text))
+    ]
     found = [one for one in found if not leads_in(one.text) and one.text not in leads]
     best = {one.text for one in kept}
     # Items of a list stand in the body only with the first of them, which has what leads to them.
@@ -364,13 +364,15 @@ def _outcome(
     early = [LEAD.sub("", one.text).rstrip(":") for one in before if not _leads(one.text)]
     early = [BEFORE + capitalised(text) for text in early[: NOTE_MAKING.before]]
     told += [*((one, True) for one in early), *((one, False) for one in words)]
-    news = _news([asked], title, NOTE_MAKING.request_news)
-    wanted = [ASKED + one for one in news if len(content_words(one)) >= 3]
-    new = set(_news((text for text, _ in told), title, also=wanted))
+    new = set(_news((text for text, _ in told), title))
+
+    def short(text: str) -> str:
+        return without_line_numbers(with_short_paths(text, turn.project))
+
     body, rest = _fitting(
-        [*wanted, *plan_reasons(turn)],
-        [(with_short_paths(text, turn.project), good) for text, good in told if text in new],
-        {with_short_paths(text, turn.project) for text in alone},
+        plan_reasons(turn),
+        [(short(text), good) for text, good in told if text in new],
+        set(map(short, alone)),
     )
     return TurnOutcome(
         type=kind,

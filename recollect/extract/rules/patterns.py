@@ -31,9 +31,9 @@ GOES_ON = re.compile(
     r"keep going|proceed|weiter|continua|contin[uú]a)(?: please)?[.! ]*)$",
     re.IGNORECASE,
 )
+DECLINED = _any(r"rejected tool use", r"doesn't want to proceed")  # by the user
 REFUSED_CALL = _any(
-    r"rejected tool use",
-    r"doesn't want to proceed",
+    DECLINED.pattern,
     r"Sibling tool call",
     r"String to replace not found",
     r"File has not been read yet",
@@ -188,6 +188,14 @@ SAYS_NO = re.compile(
 def contradicts(prompt: str) -> bool:
     """Whether a prompt begins by saying that the answer before it was wrong."""
     return bool(SAYS_NO.match(prompt) or CORRECTION.search(prompt[:200]))
+
+
+_TAKES_BACK = re.compile(r"^(?:actually|correction)\b|\bi was wrong\b", re.IGNORECASE)
+
+
+def corrects(sentence: str) -> bool:
+    """Whether a sentence corrects what was said or done before."""
+    return bool(_TAKES_BACK.search(sentence) or contradicts(sentence))
 
 
 NEGATIVE = re.compile(
@@ -351,6 +359,7 @@ NEXT_INLINE = re.compile(
     r"(\S.+)",
     re.IGNORECASE,
 )
+OPEN_LABEL = re.compile(r"^(?:still )?open ?: ", re.IGNORECASE)
 # What is not done, or does not work, as an answer says it.
 STILL_OPEN = _any(
     r"\b(?:is|are|has|have|was|were|does|do)(?: not|n'?t)\b[^,;(]{0,60}\b(?:yet|so far)\b[^,;(]{0,10}$",
@@ -360,6 +369,8 @@ STILL_OPEN = _any(
     r"\b(?:out of scope|deferred (?:to|until)|(?:in|as) a (?:separate|follow-?up|later) (?:pr|pull|change|commit|issue|ticket|branch|step|session)\b|future work|follow-?ups? (?:needed|is|are|work))\b",
     r"\b(?:not (?:covered|tested|implemented|handled|supported|addressed|fixed) (?:yet|by|here|so far)|unresolved)\b",
     r"\b(?:you(?:'ll| will)? (?:still )?need to|needs? to be (?:done|fixed|updated|added|tested|addressed|merged|pushed))\b",
+    r"\b(?:needs?|has|have) to be \w{3,}\b[^,;(]{0,40}\bnext(?=[.,;:]|$)",
+    OPEN_LABEL.pattern,
 )
 OPEN_QUESTION = re.compile(r"^(?:open )?questions?\s*+:\s*+(\S.*\?)", re.IGNORECASE)
 OFFER = re.compile(

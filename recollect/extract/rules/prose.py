@@ -226,6 +226,17 @@ def with_short_paths(text: str, project: str) -> str:
     return _FAR_PATH.sub(r"\1", text)
 
 
+_LINE_NUMBERS = re.compile(
+    r"(?<=\w):\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*\b| ?\(lines? [\d, -]+\)|"
+    r" (?:at|on|in) lines? \d+(?:-\d+)?\b"
+)
+
+
+def without_line_numbers(text: str) -> str:
+    """The next edit makes them wrong."""
+    return _LINE_NUMBERS.sub("", text)
+
+
 def _split(line: str) -> list[str]:
     whole = [one.span() for one in _WHOLE.finditer(line)]
     found, start = [], 0

@@ -31,11 +31,9 @@ def find_repairs(turn: Turn, broken: dict[str, ToolCall]) -> list[RepairedComman
             for files in edits.values():
                 files += [path for path in call.files if path not in files]
         elif call.tool_class == "command" and not call.refused:
-            ran = steps(call.command)
-            if call.failed:
-                ran = [failed_step(call.command, call.output)]
-            for key in map(signature, ran):
-                if patterns.LOOKING.match(key):
+            broke = failed_step(call.command, call.output) if call.failed else ""
+            for key in map(signature, [broke] if call.failed else steps(call.command)):
+                if not key or patterns.LOOKING.match(key):
                     continue
                 if call.failed:
                     broken.setdefault(key, call)

@@ -28,7 +28,7 @@ from recollect.extract.rules.statements import statements_of
 from recollect.extract.rules.summary import TurnResult
 from recollect.extract.rules.titles import OFFERS
 from recollect.extract.rules.turns import ToolCall, Turn
-from recollect.extract.rules.user_words import not_chosen, quoted, words_of
+from recollect.extract.rules.user_words import not_chosen, quoted, remarks
 from recollect.extract.rules.written_down import Message, messages_of, plan_heading
 from recollect.work.paths import base
 
@@ -280,9 +280,9 @@ def _with_words(told: Sequence[TurnResult], told_by: dict[int, int]) -> list[Tur
             spoken.setdefault(at, []).extend(waiting[-NOTE_MAKING.carried :])
             waiting = []
         elif work != at and told[work].outcome is not None:
-            spoken.setdefault(work, []).extend(words_of(one.turn))
+            spoken.setdefault(work, []).extend(remarks(one.turn))
         else:
-            waiting += words_of(one.turn)
+            waiting += remarks(one.turn)
     return [
         replace(one, outcome=more_detail(one.outcome, spoken.get(at, ()))) if one.outcome else one
         for at, one in enumerate(told)

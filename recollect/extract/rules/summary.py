@@ -14,9 +14,16 @@ from dataclasses import dataclass
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
-from recollect.extract.rules.commands import commit_subject, commits, error_line
+from recollect.extract.rules.commands import commit_made, commit_subject, commits, error_line
 from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore
-from recollect.extract.rules.prose import capitalised, cut, lines, sentences, shortened
+from recollect.extract.rules.prose import (
+    capitalised,
+    cut,
+    lines,
+    sentences,
+    shortened,
+    without_line_numbers,
+)
 from recollect.extract.rules.sentence_ranker import RankedSentence
 from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.titles import POINTS_BACK, as_title, order
@@ -33,13 +40,14 @@ MOST_FOUND = 1
 MOST_STEPS = 5
 MOST_FILES = 20
 MOST_LEFT = 5
+MOST_COMMITS = 3
 MOST_DETAIL = 1_500
 MOST_CHARS = 240  # of title and text: some 60 tokens
 _ITEM_CHARS = 130
 _ERROR_CHARS = 80
 _COMMAND_CHARS = 48
 _TURNS_BACK = 5
-_LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?\b| ?\(lines? [\d, -]+\)")
+_NUMBER = re.compile(r"(?<![\w.])\d{1,9}(?![\w.])")
 _OFFERS = re.compile(patterns.OFFER.pattern + r"|^(?:or|and|so|but)\b", re.I)
 _OFFER_OF = re.compile(
     r"(?:would you like|do you want|want) me to (\S{1,60}+ [^?]{8,300}+)\?$|"
@@ -47,6 +55,7 @@ _OFFER_OF = re.compile(
     re.I,
 )
 _COMMIT = re.compile(r"\bcommit\b[^?.]{0,60}\?\s*$", re.IGNORECASE)
+_PUSH = re.compile(r"\bgit (?:-C \S+ )?push\b(?! +(?:--dry-run|-n)\b)")
 _IS_NOW = re.compile(r"^\w++(?:\([\w ]++\))?+: |\b(?:now|no longer)\b", re.I)
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
 _CHECKS = (patterns.CHECKING, patterns.TIDYING, re.compile(r"\b(?:build|compile)\b"))
@@ -99,18 +108,14 @@ class Summary:
     questions: tuple[str, ...]
     files: tuple[str, ...]
     event_ids: tuple[str, ...] = ()
-    all_done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()  # what the last answers say is open
     edited: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()  # the commits
 
     @property
     def detail(self) -> str:
-        """All that was done, and all that is open, a line each."""
-        parts = (
-            ("Done", _once([self.title, *self.all_done])[1:]),
-            ("Next", self.next_steps),
-            ("Open", self.open_ends),
-        )
+        """All that is next and all that is open, a line each. What was done, the notes tell."""
+        parts = (("Next", self.next_steps), ("Open", self.open_ends))
         lines = [f"{name}: {ended(item)}" for name, items in parts for item in items]
         while sum(map(len, lines)) > MOST_DETAIL:
             del lines[0]
@@ -189,9 +194,9 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
         questions=tuple(_items(questions(told[-1].turn.answered))),
         files=tuple(files)[-MOST_FILES:],
         event_ids=_evidence(told),
-        all_done=tuple(_once([*subjects, *notes])),
         left=tuple(_left_open(told))[:MOST_LEFT],
         edited=tuple(_edited(told)),
+        facts=tuple(_committed(told)),
     )
 
 
@@ -200,13 +205,8 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
     afterwards; and the last prompt, if nobody answered it."""
     since: list[str] = []
     found = _not_committed(told)
-    for at, one in enumerate(told):
-        later = [text for two in told[at + 1 :] for text in (two.request, _title(two))]
-        asks = one.request.endswith("?") and not one.turn.calls
-        asks = asks or any(call.refused for call in one.turn.calls)
-        asks = one.request != "" if one is told[-1] else asks
-        if asks and not one.turn.answers and not _covered(one.request, later, 0.75):
-            found += _items([f"not answered: {one.request}"])
+    if told[-1].request and not told[-1].turn.answers:
+        found += _items([f"not answered: {told[-1].request}"])
     for one in told[: -_TURNS_BACK - 1 : -1]:
         if not since:
             offers = map(_OFFER_OF.match, sentences(one.turn.answered))
@@ -219,7 +219,9 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
                 other = (patterns.LEANS, _OFFERS, patterns.DONE_FIRST, patterns.UNSURE)
                 if not any(one.search(text) for one in other) and not _covered(text, since):
                     found += [
-                        short for short in _items([text]) if patterns.STILL_OPEN.search(short)
+                        patterns.OPEN_LABEL.sub("", short)
+                        for short in _items([text])
+                        if patterns.STILL_OPEN.search(short)
                     ]
         since += [one.request, _title(one), *_commits(one)]
     return _once(found)
@@ -241,18 +243,38 @@ def _title(one: TurnResult) -> str:
 
 
 def _not_committed(told: Sequence[TurnResult]) -> list[str]:
-    """The files that were written since the last commit of a session that commits, or whose last
-    answer offers to."""
+    """What was written since the last commit is open in a session that commits, or whose last
+    answer offers to; in others the user may do it."""
+    offers = _COMMIT.search(told[-1].turn.answered[-200:]) is not None
+    wanted = offers or any(commits(call) for one in told for call in one.turn.commands())
+    files = _uncommitted(told)
+    return [f"not committed: {files}"] if files and wanted else []
+
+
+def _uncommitted(told: Sequence[TurnResult]) -> str:
+    """The files that were written since the last commit of the session."""
     files: dict[str, None] = {}
-    wanted = _COMMIT.search(told[-1].turn.answered[-200:]) is not None
     for one in told:
         made = any(map(commits, one.turn.commands()))
-        wanted = wanted or made
         written = one.turn.written() if one.turn.works() and not made else ()
         files = {} if made else files | dict.fromkeys(map(base, written))
     names = list(files)
-    more = f" and {len(names) - 3} more files" if len(names) > 3 else ""
-    return [f"not committed: {', '.join(names[:3])}{more}"] if names and wanted else []
+    if len(names) < 5:
+        return ", ".join(names)
+    return f"{', '.join(names[:3])} and {len(names) - 3} more files"
+
+
+def _committed(told: Sequence[TurnResult]) -> list[str]:
+    """What the session did not commit; its last commits, newest first, and whether they were
+    pushed."""
+    files = _uncommitted(told)
+    found = [f"Not committed in this session: {files}"] if files else []
+    pushed = False
+    for call in (call for one in reversed(told) for call in reversed(one.turn.commands())):
+        pushed = pushed or (not call.failed and _PUSH.search(call.command) is not None)
+        if made := commit_made(call):
+            found.append(f"Committed {made}{', pushed' if pushed else ''}")
+    return found[: MOST_COMMITS + 1]
 
 
 def _commits(one: TurnResult) -> list[str]:
@@ -377,7 +399,7 @@ def _command(form: str) -> str:
 def _shortened(text: str) -> str:
     """In a length for one item; empty when it cannot be ended well. Line numbers are left out: they
     are old tomorrow."""
-    return shortened(_LINE_NUMBERS.sub("", text), _ITEM_CHARS).rstrip(" .")
+    return shortened(without_line_numbers(text), _ITEM_CHARS).rstrip(" .")
 
 
 def _items(texts: Iterable[str]) -> list[str]:
@@ -445,9 +467,12 @@ def _evidence(told: Sequence[TurnResult]) -> tuple[str, ...]:
 
 
 def _once(texts: Iterable[str]) -> list[str]:
-    """Without texts that say what an earlier one says."""
+    """Without texts that say what an earlier one says. The same words about step 3 and about step 4
+    are two things."""
     kept: list[str] = []
     for text in texts:
-        if text and not _covered(text, kept):
+        numbers = _NUMBER.findall(text)
+        near = [one for one in kept if not numbers or _NUMBER.findall(one) in ([], numbers)]
+        if text and not _covered(text, near):
             kept.append(text)
     return kept

@@ -17,6 +17,7 @@ from recollect.extract.rules.prose import (
     placed_sentences,
     shortened,
     with_short_paths,
+    without_line_numbers,
 )
 from recollect.extract.rules.sentence_ranker import BEFORE, RankedSentence, narrates
 from recollect.extract.rules.turns import Turn
@@ -79,6 +80,7 @@ OFFERS = re.compile(
 )
 # Done to something that only the sentence before names.
 POINTS_BACK = re.compile(r"\b\w++ (?:\(|(?:\w++ )?(?:it|this|that|them|these|those)\b)", re.I)
+_POINTING = frozenset(("it", "this", "that", "them", "these", "those"))
 _NOW = re.compile(r"\b(?:now|no longer)\b", re.IGNORECASE)
 _JOINS = re.compile(r"(?:but|and|or|so|also|then|(?:even )?though|although)\b", re.IGNORECASE)
 _OFFERED = re.compile(
@@ -89,7 +91,6 @@ _OFFERED = re.compile(
 _LABEL_OF_ITEM = re.compile(
     r"([^\s:—–(-](?:(?! [-—–] |: )[^(]){1,50}?)(?: \([^)]{1,20}\))?(?: [-—–] |: |\?$)"
 )
-_LINE_NUMBERS = re.compile(r"(?<=\w):\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*\b| ?\(lines? [\d, -]+\)")
 
 
 def best_title(
@@ -107,9 +108,7 @@ def best_title(
     one, title = next(titles, (None, ""))
     if heading and (one is None or one.title < NOTE_MAKING.better_title):
         return heading
-    if one is None or one.title >= (
-        NOTE_MAKING.good_item if one.sentence.listed else NOTE_MAKING.good_title
-    ):
+    if one is None or (one.title >= NOTE_MAKING.good_title and not one.sentence.listed):
         return title or order
     return order or _done_heading(one.sentence.heading, project) or title
 
@@ -223,7 +222,7 @@ def order(asked: str) -> str:
     """What somebody wanted done, without the polite part; empty when it does not stand alone."""
     polite = patterns.ORDER.match(asked)
     bare = asked[polite.end() :].rstrip(" ?") if polite else ""
-    leans = {"it", "this", "that", "them", "these", "those"} & set(bare.lower().split()[1:3])
+    leans = not _POINTING.isdisjoint(bare.lower().split()[1:3])
     return "" if leans or len(content_words(bare)) < 4 else bare
 
 
@@ -236,7 +235,7 @@ def as_title(text: str, project: str) -> str:
         text = bare
     bare = patterns.WHO_DID.sub("", text)
     text = bare if patterns.DONE_FIRST.match(text) else text
-    text = _LINE_NUMBERS.sub("", with_short_paths(text, project)).rstrip(" :")
+    text = without_line_numbers(with_short_paths(text, project)).rstrip(" :")
     text = capitalised(text)
     return shortened(text, NOTE_MAKING.title_chars) or shortened(
         text.partition(" — ")[2], NOTE_MAKING.title_chars

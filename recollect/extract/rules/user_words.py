@@ -3,6 +3,7 @@
 In: a turn, and the answer before it. Out: lines for a note, each marked as what it is.
 """
 
+import os
 import re
 from functools import lru_cache
 
@@ -10,11 +11,11 @@ from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, names, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.prose import cut, numbered, options, sentences, shortened
-from recollect.extract.rules.turns import Turn
+from recollect.extract.rules.turns import ToolCall, Turn
+from recollect.extract.rules.vetoes import QUOTATION, own_words
 
-ASKED = "Asked: "
 SAID = "User"
-_SAID, _REFUSED = f"{SAID}: ", f"{SAID}, refusing a step: "
+_SAID, _REFUSED = f"{SAID}: ", f"{SAID} refused "
 _DIGIT = re.compile(r"(?<![\w.])\d")
 _ALL = re.compile(r"\b(?:all|both|each|first|start)\b", re.IGNORECASE)
 _CHOICE = re.compile(r"\b(?:prefer\w*|which|options?|approach)\b", re.IGNORECASE)
@@ -62,23 +63,33 @@ def remarks(turn: Turn, told: frozenset[str] = frozenset()) -> list[str]:
         many = len(text.split("\n")) > NOTE_MAKING.prompt_lines
         if many or len(text) > NOTE_MAKING.prompt_chars or patterns.DOCUMENT.search(text):
             continue
-        for sentence in sentences(text.strip().partition("\n\n")[0]):
+        for sentence in sentences(own_words(text.strip()).partition("\n\n")[0]):
+            if QUOTATION in sentence:
+                continue
             bare = patterns.FILLER.sub("", sentence)
             known = normalised(bare) in told or quotes(turn, bare)
             if not known and cut(bare, NOTE_MAKING.request_chars) != asked:
                 found.append(_SAID + bare)
     found = found[: NOTE_MAKING.remarks]
-    refusals = [one for call in turn.calls for one in sentences(call.refusing_words)]
-    refusals = [one for one in refusals if one[0].isalnum()]  # not what was pasted
-    found += [_REFUSED + one for one in refusals[: NOTE_MAKING.refusals]]
-    return [one for one in found if len(content_words(one)) >= NOTE_MAKING.title_words]
+    found = [one for one in found if len(content_words(one)) >= NOTE_MAKING.title_words]
+    refusals = filter(None, map(_refusal, turn.calls))
+    return [*found, *list(dict.fromkeys(refusals))[: NOTE_MAKING.refusals]]
 
 
-def words_of(turn: Turn) -> list[str]:
-    """What the user said, if it is enough to be understood alone."""
-    asked = request(turn)
-    enough = len(content_words(asked)) >= NOTE_MAKING.title_words - 1
-    return [*([ASKED + asked] if enough else []), *remarks(turn)]
+def _refusal(call: ToolCall) -> str:
+    """What the user refused, and what they said; empty where nobody did, or for an edit that was
+    refused without a word."""
+    if not call.refused or not patterns.DECLINED.search(call.output[:300]):
+        return ""
+    said = [one for one in sentences(call.refusing_words) if one[0].isalnum()]  # not pasted
+    if not said:
+        return f"{_REFUSED}{_on_one_line(call.command)}" if call.command else ""
+    edited = f"an edit of {os.path.basename(call.files[0])}" if call.files else "a step"
+    return f"{_REFUSED}{_on_one_line(call.command) or edited}: {said[0]}"
+
+
+def _on_one_line(command: str) -> str:
+    return cut(command.strip().partition("\n")[0], NOTE_MAKING.title_chars // 2)
 
 
 def not_chosen(answer: str, asked: str) -> list[str]:

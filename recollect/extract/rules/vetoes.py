@@ -7,6 +7,7 @@ jest, questions and what-ifs, and what binds a wish to this once, this session o
 """
 
 import re
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from recollect.extract.rules.prose import without_own_command
@@ -207,6 +208,14 @@ _INTRODUCES = re.compile(
     r"^(?!.*\b(?:rules?|conventions?|guidelines?|please|remember|always|from now)\b).*:[ \t]*$",
     re.I,
 )
+_EMPTY_LINES = re.compile(r"\n[ \t]*\n\s*")
+_LONG = 12  # words: a paragraph of so many, below a line that introduces it, is somebody's text
+# A line that a program printed: after a prompt sign or a time, with a place in code, a level, a mark.
+_PRINTED = re.compile(
+    r"\A[ \t]*+(?:[❯$%] +\S|\d{4}-\d\d-\d\d[T ]\d|\[\d\d:|[\w./-]+\.\w{1,5}:\d+[: ]|[✓✗✔✖×] |--- (?:FAIL|PASS)\b|"
+    r"(?:remote|fatal|error|warning|panic): |Traceback \(|commit [0-9a-f]{7,40}\b|\S[^\n]{0,200}\.\.\.$)",
+    re.IGNORECASE,
+)
 _LAUGHING = re.compile("[😂🤣😆😜😝😉🙃]")
 # What the user said at another time.
 EARLIER = re.compile(
@@ -235,20 +244,42 @@ ASKS_AT_ITS_END = re.compile(
 
 
 def own_words(text: str) -> str:
-    """A prompt without the texts of others: quotations, and what follows a line that introduces
-    something pasted, up to an empty line, or a ruled line. Laughter that is a sign becomes a word."""
+    """A prompt without the texts of others: quotations, what a program printed, and what follows a
+    line that introduces something pasted, or a ruled line. Laughter that is a sign becomes a word."""
     text = _LAUGHING.sub(" haha ", without_own_command(text))
     kept: list[str] = []
-    pasted = False
-    for line in text.splitlines():
-        if _RULED.fullmatch(line.strip()) and kept:
+    pasted = False  # the rest of the paragraph, or of the prompt
+    paragraphs = [one.splitlines() for one in _EMPTY_LINES.split(text)]
+    if len(paragraphs) > 2 and all(map(_is_heading, paragraphs[:2])):
+        return QUOTATION  # a document with its headings: a review, an issue
+    for lines in paragraphs:
+        if pasted and lines and (_is_heading(lines) or _is_text(lines)):
+            break
+        pasted = False
+        if any(map(_PRINTED.match, lines)):
             kept.append(QUOTATION)
-            break  # what stands below a ruled line is a document
-        if pasted and line.strip():
             continue
-        pasted = bool(_INTRODUCES.match(line[:300]))
-        kept.append(f"{line} {QUOTATION}" if pasted else line)
+        for line in lines:
+            if _RULED.fullmatch(line.strip()) and kept:
+                kept.append(QUOTATION)
+                return _QUOTED.sub(_unquoted, "\n".join(kept))  # below it stands a document
+            if pasted:
+                continue
+            pasted = bool(_INTRODUCES.match(line[:300]))
+            kept.append(f"{line} {QUOTATION}" if pasted else line)
+        kept.append("")
     return _QUOTED.sub(_unquoted, "\n".join(kept))
+
+
+def _is_heading(lines: Sequence[str]) -> bool:
+    """One short line that is no sentence."""
+    line = lines[0].rstrip() if len(lines) == 1 else ""
+    return 0 < len(line.split()) < _LONG and line[-1].isalnum() and line[0].isupper()
+
+
+def _is_text(lines: Sequence[str]) -> bool:
+    """A paragraph of somebody who writes more carefully than people do in a prompt."""
+    return lines[0][:1].isupper() and len(" ".join(lines).split()) >= _LONG
 
 
 def _unquoted(found: re.Match[str]) -> str:

@@ -17,15 +17,13 @@ from recollect.extract.rules.prose import (
     shortened,
     with_short_paths,
 )
-from recollect.extract.rules.sentence_ranker import RankedSentence
+from recollect.extract.rules.sentence_ranker import BEFORE, RankedSentence
 from recollect.extract.rules.titles import is_talk, leads_in
 from recollect.extract.rules.turns import Turn
 
-_WHY = "Why: "
-
 # Headings of a plan under which it says why.
 _REASONS = re.compile(
-    r"(?:the )?(?:context|problem|goal|summary|background|motivation|why|overview|root cause)\b",
+    r"(?:the )?(?:context|problem|background|motivation|why|root cause)\b",
     re.I,
 )
 # Where a plan that is to be carried out names itself.
@@ -79,11 +77,11 @@ def plan_heading(turn: Turn) -> str:
 
 
 def plan_reasons(turn: Turn) -> list[str]:
-    """Why a plan that the turn was to carry out was made, in its own words."""
+    """Why a plan that the turn carried out was made, in its own words: how it was before."""
     if not plan_heading(turn):
         return []
     found = [
-        _WHY + with_short_paths(one.text, turn.project)
+        BEFORE + with_short_paths(one.text, turn.project)
         for one in placed_sentences(turn.asked[:6_000])
         if _REASONS.match(one.heading) and not (one.listed or one.is_heading)
         if len(content_words(one.text)) >= 5 and not one.text.endswith(":")

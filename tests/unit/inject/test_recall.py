@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,9 +19,10 @@ from recollect.core.values import JsonBody, Preference, Record
 from recollect.daemon.runtime import Runtime
 from recollect.embedding.embedder import MODEL
 from recollect.ingest.messages import Notice, RecallQuestion
-from recollect.inject import recall, render
-from recollect.inject.draft import memory_line
+from recollect.inject import gather, recall, render
+from recollect.inject.draft import BriefLine, memory_line
 from recollect.inject.render import allot, forms
+from recollect.retrieve import index_cache
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.stored import put_graph
 from tests.fakes.waiting import PATIENCE_S, wait_until
@@ -159,6 +161,90 @@ def test_where_were_we_is_answered_with_the_last_work(setup: Setup) -> None:
     recalled = setup.ask("where were we?")
     assert recalled.records[0] == made[-1].record_id
     assert setup.receipt(recalled).detail["explicit"]
+
+
+RULE = record("Never run terraform apply by hand", kind="knowledge", knowledge_type="constraint")
+STATE = record("Session: retries capped, staging still at 10", kind="summary")
+
+
+@pytest.mark.parametrize("text", ["where were we?", "Continue where we stopped"])
+def test_what_the_start_told_is_not_told_again_to_who_asks_where_we_were(
+    setup: Setup, text: str
+) -> None:
+    setup.memories.add([*WORK, RULE, STATE])
+    setup.settle()
+    start = setup.ask("", trigger="session-start")
+    assert {RULE.record_id, STATE.record_id} <= set(start.records)
+    again = setup.ask(text)
+    assert again.context == "" and again.records == ()
+    why = {one["record_id"]: one["why_not"] for one in setup.receipt(again).detail["candidates"]}
+    assert why[STATE.record_id] == "told earlier in this session"
+    assert set(setup.ask(text, session="other").records) == {RULE.record_id, STATE.record_id}
+
+
+def test_the_first_prompt_brings_rules_and_state_where_no_start_was_answered(
+    setup: Setup, store: SqliteStore, clock: ManualClock, chosen: Settings
+) -> None:
+    setup.memories.add([*WORK, RULE, STATE])
+    setup.settle()
+    both = {RULE.record_id, STATE.record_id}
+    question = "how are retries of the billing api capped?"
+    first = setup.ask(question)
+    assert both < set(first.records)  # and what answers the prompt
+    assert count_tokens(render.parse(first.context) or "") <= 550
+    assert not both & set(setup.ask("and the dark mode of the settings page?").records)
+    idle = setup.ask("ok, go on", session="idle")
+    assert set(idle.records) == both
+    setup.it.receipts.flush()
+    again = Setup(store, clock, chosen)  # after a restart of the daemon
+    again.settle()
+    assert not both & set(again.ask("ok, go on", session="idle").records)
+    again.runtime.close()
+    compacted = arrival(kind="note", session_id="now", body=JsonBody(data={"signal": "compaction"}))
+    setup.it.on_event(Notice(compacted, "cursor", "compaction"))
+    assert both < set(setup.ask(question).records)
+
+
+def test_a_start_that_was_late_was_not_answered(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setup.memories.add([RULE, STATE])
+    setup.settle()
+    free = threading.Event()
+    with monkeypatch.context() as patched:
+        patched.setattr(setup.it.recall_now, "limit_ms", 1)
+        patched.setattr(recall, "gather", lambda *_: free.wait(PATIENCE_S))
+        assert setup.ask("", trigger="session-start").context == ""
+    free.set()
+    assert set(setup.ask("ok, go on").records) == {RULE.record_id, STATE.record_id}
+
+
+def test_a_session_that_was_told_its_start_pays_the_first_prompt_from_what_is_left(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lines(*_: object) -> list[Any]:
+        key = f"branch {len(given)}"
+        return [BriefLine(key, "place", 1.0, "earlier work", line="word " * 80)]
+
+    rooms: list[int] = []
+    given: list[int] = []
+
+    def watched(total: int, wanted: Any, **most: int) -> Any:
+        rooms.append(total)
+        return allot(total, wanted, **most)
+
+    setup.ask("", trigger="session-start")
+    monkeypatch.setattr(gather, "_work_lines", lines)
+    monkeypatch.setattr(recall, "allot", watched)
+    told = setup.it.recall_now._told.in_session(NAMESPACE, "now")
+    for spent in (0, 360, 400, 500):
+        told.start = spent
+        rooms.clear()
+        setup.ask("cap the retries")
+        given.append(rooms[0])
+    free, tight, none, beyond = given
+    assert free > tight > none == beyond
+    assert tight - none <= 40 and none <= 150
 
 
 def test_a_chore_is_told_what_holds_in_general_and_no_turns(setup: Setup) -> None:
@@ -354,6 +440,18 @@ def test_a_twentieth_of_the_budget_is_left_free(
     assert abs(rooms[2] - rooms[0] - 0.95 * 2000) < 20
 
 
+def test_the_smallest_budget_has_room_for_a_memory(setup: Setup) -> None:
+    """Headings of sections without content cost nothing."""
+    made = setup.memories.add(WORK)
+    setup.settle()
+    text = "how are retries of the billing api capped?"
+    asked = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), "", None, 9500)
+    for tokens in (100, 110, 120):
+        told = setup.it.recall_now.preview(asked, tokens)
+        assert told.records == (made[0].record_id,)
+        assert count_tokens(told.context) <= 0.95 * tokens
+
+
 def test_the_budget_holds_whatever_there_is(setup: Setup, store: SqliteStore, clock: ManualClock,
                                             chosen: Settings) -> None:  # fmt: skip
     setup.memories.add([
@@ -405,11 +503,32 @@ def test_while_the_index_is_filled_words_are_searched_in_the_store(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = setup.memories.add(WORK)
-    monkeypatch.setattr(setup.it.index_cache, "ready", lambda namespaces: False)
+    monkeypatch.setattr(setup.it.index_cache, "soon_ready", lambda namespaces: False)
     recalled = setup.ask("retries of the billing API capped with exponential backoff")
     assert recalled.records == (made[0].record_id,)
+    past = setup.ask("what did we decide last time about the retries of billing?", session="past")
+    assert past.records == (made[0].record_id,)
     assert "index" in setup.receipt(recalled).detail["left_out"]
     assert setup.ask("what is the capital of Mongolia?", session="b").records == ()
+
+
+def test_the_first_prompt_after_a_start_waits_for_a_small_index_and_no_large_one(
+    store: SqliteStore, clock: ManualClock, chosen: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Setup(store, clock, replace(chosen, embedding=False))
+    kept = made.memories.add(WORK)
+    text = "what did we decide last time about billing?"
+    assert not made.it.index_cache.ready([NAMESPACE, GLOBAL])
+    with monkeypatch.context() as patched:
+        patched.setattr(index_cache, "SMALL", len(WORK) - 1)
+        filled = made.it.index_cache.soon_ready([NAMESPACE, GLOBAL], PATIENCE_S)
+        assert not filled and not made.it.index_cache.filling([NAMESPACE, GLOBAL])
+    patient = partial(made.it.index_cache.soon_ready, seconds=PATIENCE_S)
+    monkeypatch.setattr(made.it.index_cache, "soon_ready", patient)
+    recalled = made.ask(text)
+    assert "index" not in made.receipt(recalled).detail["left_out"]
+    assert recalled.records == (kept[0].record_id,)
+    made.runtime.close()
 
 
 def test_without_a_model_recall_goes_by_words(
@@ -467,12 +586,17 @@ def test_a_memory_that_has_no_vector_yet_is_told_only_for_its_words(
     assert setup.ask("when did we say is lunch?", session="b").records == (late.record_id,)
 
 
-def test_explicit_recall_may_say_it_again_and_say_more(setup: Setup) -> None:
+def test_explicit_recall_says_it_again_only_where_nothing_else_answers(setup: Setup) -> None:
     setup.memories.add(WORK)
     setup.settle()
     first = setup.ask("how are retries of the billing api capped?")
-    again = setup.ask("do you remember how the retries of the billing api are capped?")
-    assert set(first.records) <= set(again.records)
+    asked = "do you remember how the retries of the billing api are capped?"
+    assert set(first.records) <= set(setup.ask(asked).records)
+    more = note("Retries of the billing API wait for a second", "capped at a minute in retry.py")
+    setup.memories.add([more])
+    setup.settle()
+    again = setup.ask(asked)
+    assert more.record_id in again.records and not set(first.records) & set(again.records)
 
 
 def test_a_note_is_told_without_its_request_which_a_dot_in_a_name_does_not_end() -> None:
@@ -575,6 +699,19 @@ def test_a_question_that_nobody_answered_does_not_hide_the_answer(setup: Setup) 
     why = {one["record_id"]: one["why_not"] for one in setup.receipt(recalled).detail["candidates"]}
     assert why[made[0].record_id] == "a question that got no answer"
     assert made[0].record_id not in setup.ask("", session="b", trigger="session-start").records
+
+
+def test_a_prompt_that_states_nothing_and_got_no_answer_is_not_told(setup: Setup) -> None:
+    """Without a question mark it is no statement either."""
+    setup.memories.add(
+        [
+            episode("retry storm", category="unanswered"),
+            episode("what is the weather like in Lisbon tomorrow", category="unanswered"),
+        ]
+    )
+    setup.settle()
+    for text in ("what did we say about the retry storm?", "what did we say about Lisbon?"):
+        assert setup.ask(text, session=text).records == ()
 
 
 def test_what_was_said_in_an_interrupted_turn_is_not_hidden_by_an_unrelated_note(

@@ -131,7 +131,7 @@ def test_a_silent_session_is_told_nothing_and_its_receipt_keeps_what_it_missed(
         assert not any(one["injected"] for one in detail["candidates"])
         assert detail["shadow_injected"] == [note.record_id] and detail["shadow_tokens"] > 0
         assert NOTE in detail["shadow_text"] and detail["text"] == ""
-    assert recall._told.in_session(NAMESPACE, silent) == frozenset()
+    assert not recall._told.in_session(NAMESPACE, silent).keys
     after = home.runtime.store.records.get(NAMESPACE, [note.record_id])[0].access_count
     assert after == used
     shown = f"/api/receipts/{receipt.receipt_id}"

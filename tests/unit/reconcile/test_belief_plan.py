@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from recollect.core import ids
-from recollect.core.values import Record, Vector
+from recollect.core.values import Fact, Record, Vector
 from recollect.core.vector_bytes import DIMENSIONS
 from recollect.embedding.embedder import MODEL
 from recollect.extract.interface import Claim, EndClaim, PreferenceClaim
 from recollect.reconcile.belief_plan import BeliefPlan, plan_beliefs
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE, NOON, record
 
 LATER = NOON + timedelta(days=1)
@@ -76,6 +77,33 @@ def test_one_clear_candidate_ends_and_the_sentence_takes_its_place(
     new = belief(said, LATER)
     plan = planned(store, new, claims=(ends(new, what),))
     assert became(plan) == {said: ("current", ""), gone: ("ended", new.record_id)}
+
+
+@pytest.mark.parametrize(
+    ("held", "said", "ends_it"),
+    [
+        ("Use npm for packages", "From now on always use pnpm, never npm", True),
+        ("Use pip to install packages", "From now on use uv, never pip", True),
+        ("Always use Jest for the tests", "From now on always use Vitest, not Jest", True),
+        ("Use eslint for linting", "From now on use biome for linting, not eslint", True),
+        ("Use uv, never pip", "From now on always use pnpm, never npm", False),
+        ("Always use pnpm, never npm", "From now on use uv, never pip", False),
+        ("Use pytest, never unittest", "From now on always use Vitest, never Jest", False),
+        ("Use ruff, never flake8", "From now on always use biome, never eslint", False),
+        ("Use sqlalchemy, never raw SQL", "From now on always use prisma, not typeorm", False),
+        ("Use poetry for the tools", "From now on use yarn for the tools", False),
+    ],
+)
+def test_a_choice_ends_only_what_is_about_what_won_or_lost(
+    store: SqliteStore, held: str, said: str, ends_it: bool
+) -> None:
+    old, new = belief(held), belief(said, LATER)
+    store.records.put([old])
+    plan = planned(store, new, claims=(ends(new),) if ends_it else ())
+    if ends_it:
+        assert became(plan) == {said: ("current", ""), held: ("ended", new.record_id)}
+    else:
+        assert became(plan) == {said: ("current", "")}
 
 
 def test_a_sentence_that_was_not_kept_ends_by_its_event(store: SqliteStore) -> None:
@@ -236,6 +264,27 @@ def test_a_turn_of_which_no_belief_was_made_can_be_what_changed(store: SqliteSto
     (lost,) = change.made
     assert lost.title == "Logs go to loki" and lost.ended_by == new.record_id
     assert not lost.stands and lost.source_event_ids == turn.source_event_ids
+
+
+def test_the_facts_of_what_a_turn_said_end_with_it(store: SqliteStore) -> None:
+    """E14: beliefs and facts do not disagree about what holds."""
+    event = ids.new_ulid()
+    turn = record("checkout uses Redis 7 and ledger uses Postgres 15", kind="episode",
+                  valid_from=NOON, author="user", source_event_ids=(event,))  # fmt: skip
+    store.records.put([turn])
+    put_graph(store, *(
+        Fact(fact_id=ids.new_id(ids.FACT), namespace=NAMESPACE, subject=subject, object=thing,
+             predicate="uses_database", source_type="stated", author="user", valid_from=NOON,
+             source_event_ids=(event,))
+        for subject, thing in (("checkout", "Redis 7"), ("ledger", "Postgres 15"))
+    ))  # fmt: skip
+    near = _vector(1.0, 0.1)
+    store.vectors.put([_stored_vector(turn, near)])
+    new = belief("checkout uses Valkey 8, not Redis 7", LATER)
+    plan = plan_beliefs(store, NAMESPACE, [ClusterPlan((EmbeddedRecord(new, (near,)),))], [])
+    (change,) = plan.changes
+    assert [one.state for one in change.made] == ["ended"]
+    assert [(one.object, one.valid_until) for one in change.facts] == [("Redis 7", LATER)]
 
 
 def test_a_rule_that_somebody_else_lifted_is_in_doubt(store: SqliteStore) -> None:

@@ -7,7 +7,15 @@ import pytest
 
 from recollect.core.tuning import ENDINGS
 from recollect.reconcile import ending_pairs
-from recollect.reconcile.ending_pairs import change, least_share, may_change, read, score, shares
+from recollect.reconcile.ending_pairs import (
+    change,
+    least_share,
+    may_be_about,
+    may_change,
+    read,
+    score,
+    shares,
+)
 
 OTHERS = (
     "Commit messages are written in German",
@@ -69,6 +77,31 @@ def test_every_name_of_a_tool_has_a_kind_and_is_one_word() -> None:
     kinds = ending_pairs._tool_kinds()
     assert {"loki", "datadog"} <= kinds.keys() and set(kinds["loki"]) & set(kinds["datadog"])
     assert all(re.fullmatch(r"[a-z0-9.][\w.+#-]*", name) for name in kinds)
+
+
+def test_tools_of_two_languages_are_no_alternatives() -> None:
+    kinds = ending_pairs._tool_kinds()
+    assert set(kinds["npm"]) & set(kinds["pnpm"]) and set(kinds["uv"]) & set(kinds["pip"])
+    for one, other in (("npm", "pip"), ("jest", "pytest"), ("ruff", "eslint"), ("prisma", "gorm")):
+        assert not set(kinds[one]) & set(kinds[other])
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "may"),
+    [
+        ("Always use pnpm, never npm", "Use npm", True),
+        ("Always use pnpm, never npm", "Our pnpm version is 9", True),
+        ("Always use pnpm, never npm", "Use uv, never pip", False),
+        ("Indent with tabs, not spaces", "Four spaces per level", True),
+        ("Write tests beside the code, not in a folder", "Ask before you push", False),
+        ("Use ruff instead of black", "We format with black", True),
+        ("Use pnpm for the web app", "Always use mypy, never pyright", False),
+        ("Use pyright from now on", "Always use mypy, never pyright", True),
+        ("Never mind the types", "Always use mypy, never pyright", True),
+    ],
+)
+def test_who_names_what_lost_speaks_of_that_choice(new: str, old: str, may: bool) -> None:
+    assert may_be_about(new, old) == may
 
 
 @pytest.mark.parametrize(

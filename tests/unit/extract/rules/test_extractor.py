@@ -63,7 +63,7 @@ def test_many_calls_of_a_turn_become_one_titled_observation(store: SqliteStore) 
     assert found.title.startswith("Added --json to report")
     assert found.observation_type == "tool_use" and found.tool_class == "file-write"
     assert found.files == ("src/cli.py", "src/report.py", "tests/test_report.py")
-    assert "add a --json flag" in found.summary
+    assert "add a --json flag" not in found.summary  # what came of it, not what was asked for
     assert set(found.source_event_ids) <= {event.event_id for event in told.events}
 
 
@@ -182,6 +182,59 @@ def test_a_correction_is_kept_as_such(store: SqliteStore) -> None:
     told = Told().ask("hm wait, actually the cache must be per tenant, otherwise A sees flags of B")
     (found,) = records(extract(store, told.answer("Right.")), kind="knowledge")
     assert "per tenant" in found.title and found.confidence >= 0.9
+    assert found.source_type == "corrected"
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "source"),
+    [
+        ("no, use pytest instead of unittest", "use pytest instead of unittest", "corrected"),
+        ("Wrong. From now on always use tabs in Go files.", "always use tabs", "corrected"),
+        ("From now on always use tabs in Go files.", "always use tabs", "stated"),
+        ("No new dependencies from now on, always ask first.", "no new dependencies", "stated"),
+    ],
+)
+def test_a_correction_becomes_a_preference_that_says_so(
+    store: SqliteStore, said: str, value: str, source: str
+) -> None:
+    told = Told().ask("write a test for cart.py").run("python -m unittest").answer("Done.")
+    found = extract(store, told.ask(said).answer("Okay."))
+    wishes = claims(found, PreferenceClaim)
+    assert all(value in one.value.lower() for one in wishes)
+    assert {one.source_type for one in wishes} == {source}
+    (belief,) = records(found, kind="knowledge")
+    assert (belief.author, belief.source_type) == ("user", source)
+
+
+def test_a_correction_that_tells_steps_becomes_a_procedure(store: SqliteStore) -> None:
+    told = Told().ask("deploy it").run("kubectl apply -f k8s").answer("Deployed.")
+    told.ask("No! Never deploy with kubectl. To deploy, run make image, then make push, then run "
+             "make rollout.")  # fmt: skip
+    found = extract(store, told.answer("Okay."))
+    (steps,) = claims(found, ProcedureClaim)
+    assert steps.steps == ("make image", "make push", "make rollout")
+    assert (steps.name, steps.trigger) == ("Deploy: make image … make rollout", "asked to deploy")
+    assert "Never deploy with kubectl" in claims(found, PreferenceClaim)[0].value
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "To deploy, run make image, then make push.",  # nobody is corrected
+        "No, run the tests.",
+        "No, that is wrong. Do it the way we always did.",
+        "No. Should we run make image, then make push?",
+    ],
+)
+def test_what_tells_no_steps_is_no_procedure(store: SqliteStore, said: str) -> None:
+    told = Told().ask("deploy it").answer("Deployed.").ask(said).answer("Okay.")
+    assert not claims(extract(store, told), ProcedureClaim)
+
+
+def test_steps_told_when_refusing_a_call_are_a_procedure(store: SqliteStore) -> None:
+    told = refused(Told().ask("release it"), "First run make check, then make release.")
+    (steps,) = claims(extract(store, told.answer("Okay.")), ProcedureClaim)
+    assert steps.steps == ("make check", "make release") and steps.name.startswith("Release")
 
 
 def test_a_chosen_option_is_told_with_what_was_offered(store: SqliteStore) -> None:
@@ -527,12 +580,35 @@ def test_a_command_that_nobody_names_is_not(store: SqliteStore) -> None:
     ("output", "failed"),
     [
         ("make: *** [build] Error 2", "make build"),
-        ("2 failed, 3 passed", "pytest -q"),
+        ("2 failed, 3 passed", ""),
         ("pytest: error: no such option", "pytest -q"),
     ],
 )
-def test_of_a_compound_line_the_step_that_failed_is_named(output: str, failed: str) -> None:
+def test_of_a_compound_line_the_step_that_failed_is_named_if_the_output_does(
+    output: str, failed: str
+) -> None:
     assert failed_step("cd web && make build && pytest -q", output) == failed
+
+
+def test_of_steps_of_one_program_the_one_that_the_output_names_failed() -> None:
+    line = "mise run fmt && mise run lint && mise run test:ci"
+    assert failed_step(line, "[lint] state_test.go:3: not checked (errcheck)") == "mise run lint"
+    assert failed_step(line, "state_test.go:3: mise could not run") == ""
+
+
+def test_a_failure_of_an_unknown_step_is_no_fact(store: SqliteStore) -> None:
+    told = Told().ask("make the harness work")
+    line = "./harness.sh configure && ./harness.sh start"
+    told.run(line, "line 46: /tmp/bin: No such file or directory", failed=True)
+    told.edit("harness.sh").run(line, "ok").answer("The harness finds its binary in `bin/` now.")
+    assert not any(one.facts for one in outcomes(extract(store, told)))
+
+
+def test_an_output_without_an_error_is_no_error(store: SqliteStore) -> None:
+    told = Told().ask("make the setup work")
+    told.run("./setup.sh", "Installed 6 hooks for Claude Code", failed=True)
+    told.edit("setup.sh").run("./setup.sh", "ok").answer("The setup keeps `.gitignore` now.")
+    assert not any(one.facts for one in outcomes(extract(store, told)))
 
 
 CAUSE = "The cause is the lock in `export.py`: the mailer holds it while `send()` waits."

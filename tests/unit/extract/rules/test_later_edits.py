@@ -124,7 +124,7 @@ def test_an_item_of_a_list_keeps_the_heading_that_it_needs() -> None:
     assert came is not None and "Removed: agent_type_test.go, whose checks" in came.summary
 
 
-def test_a_note_of_a_plan_says_why_it_was_made(store: SqliteStore) -> None:
+def test_a_note_of_a_plan_says_how_it_was_before(store: SqliteStore) -> None:
     plan = (
         "Implement the following plan:\n\n# Keep one log file\n\n## Context\n\n"
         "Each session writes a log file of its own, which nobody finds while it runs.\n\n"
@@ -134,7 +134,8 @@ def test_a_note_of_a_plan_says_why_it_was_made(store: SqliteStore) -> None:
     [note] = outcomes(extract(store, told))
     assert note.title == "Keep one log file"
     assert note.summary == (
-        "Why: Each session writes a log file of its own, which nobody finds while it runs."
+        "Found before the change: Each session writes a log file of its own, which nobody finds "
+        "while it runs."
     )
 
 
@@ -191,3 +192,10 @@ def test_a_stash_that_is_dropped_takes_its_edits_along() -> None:
     assert later(stashed("git stash", "git stash apply && git stash drop")).undone(0) is None
     assert later(stashed("git commit -m retry", "git stash", "git stash drop")).undone(0) is None
     assert later(stashed("git stash")).undone(0) is None
+
+
+def test_a_stash_whose_pop_failed_and_that_is_dropped_takes_its_edits_along() -> None:
+    printed = "Saved working directory and index state WIP on main\nerror: would be overwritten"
+    told = stashed().ask("lint it").run("git stash; make lint; git stash pop", printed, failed=True)
+    told.answer("y").ask("clean up").run("git stash drop").answer("z")
+    assert later(told).undone(0) == 2

@@ -71,7 +71,28 @@ def test_words_of_a_refusal_go_with_the_turn_that_does_the_work(store: SqliteSto
     told.ask("moved").edit(CACHE).answer(ADDED)
     [note] = outcomes(extract(store, told))
     assert note.title.startswith("Added with_lock()")
-    assert "User, refusing a step: we never hold a lock while we call." in note.detail
+    assert "User refused an edit of cache.py: we never hold a lock while we call." in note.detail
+
+
+def test_the_summary_says_what_was_committed_pushed_and_not_committed() -> None:
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.run(
+        "git commit -m 'Lock the cache'", "[lock-cache 1a2b3c4] Lock the cache\n 1 file changed"
+    )
+    told.run("git push").answer(ADDED)
+    told.ask("log each lock").edit("/work/orbit/log.py").answer("Added `log_lock()` to log.py.")
+    assert whole(told).facts == (
+        "Not committed in this session: log.py",
+        "Committed 1a2b3c4 on lock-cache, pushed",
+    )
+
+
+def test_a_refused_command_is_told(store: SqliteStore) -> None:
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.run("make test-all", "The user doesn't want to proceed with this tool use.", failed=True)
+    told.answer(ADDED)
+    [note] = outcomes(extract(store, told))
+    assert "User refused make test-all." in note.detail
 
 
 def test_a_sentence_that_the_user_quotes_is_not_told_as_it_was(store: SqliteStore) -> None:
@@ -140,12 +161,27 @@ def test_what_was_not_committed_and_not_answered_is_open() -> None:
         .run("git commit -m 'Lock the cache'")
     )
     told.answer(ADDED)
-    told.ask("does the backup hold locks too?")
     told.ask("log each lock").edit("/work/orbit/log.py").answer("Added `log_lock()` to log.py.")
+    told.ask("does the backup hold locks too?")
     assert whole(told).open_ends == (
         "not committed: log.py",
         "not answered: does the backup hold locks too?",
     )
+
+
+def test_what_an_answer_calls_open_or_names_as_next_is_open() -> None:
+    for said, is_open in (
+        ("Open: the dashboard still shows 10.", "the dashboard still shows 10"),
+        ("**Open:** the dashboard still shows 10.", "the dashboard still shows 10"),
+        ("- Open: staging needs the new cap", "staging needs the new cap"),
+        ("Staging is still at 10 and needs to be changed next.",
+         "Staging is still at 10 and needs to be changed next"),
+    ):  # fmt: skip
+        told = Told().ask("lock the entries of the cache").edit(CACHE).answer(f"{ADDED}\n\n{said}")
+        assert whole(told).open_ends == (is_open,)
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.answer(f"{ADDED}\n\nThe open file needs to be closed before the next read.")
+    assert whole(told).open_ends == ()
 
 
 def test_what_an_answer_offers_is_not_told_as_done(store: SqliteStore) -> None:
