@@ -4,6 +4,7 @@ In: facts and adapters. Out: the lists in `capture/hook_lists.h` and, between th
 END, in the Python modules that the hook loads: it is too quick to load the hosts themselves.
 """
 
+import json
 import pathlib
 from collections.abc import Callable, Iterable
 
@@ -16,6 +17,7 @@ COMMAND = "python -m tests.docs --write"
 BEGIN = f"# --- made from hosts/*/facts.py and adapter.py: {COMMAND} ---\n"
 END = "# --- end of what is made ---\n"
 HEADER = pathlib.Path(frames.__file__).with_name("hook_lists.h")
+FIXED = "What a host must be told when no daemon says anything: host, event or all, text."
 # The name under which somebody who writes a hook of their own may report a start.
 OWN_START = "session-start"
 
@@ -41,6 +43,19 @@ def prompts() -> list[str]:
     return sorted({name.lower() for name in _names(lambda known: known.prompts)})
 
 
+def fixed_answers() -> list[tuple[str, str, str]]:
+    """What a host must be told even when there is nothing to tell: host, event (empty: each of its
+    events) and text."""
+    found = []
+    for host, one in sorted(registry.adapters().items()):
+        if text := one.answer("", "").decode():
+            found.append((host, "", text))
+            continue
+        told = ((event, one.answer(event, "").decode()) for event in sorted(one.routes))
+        found += [(host, event, text) for event, text in told if text]
+    return found
+
+
 def session_fields() -> list[str]:
     """The most common first: the first that a payload has is its session."""
     common = UnknownHost("").session_fields
@@ -63,6 +78,7 @@ def _header() -> str:
             f"/* Made from hosts/<name>/facts.py: {COMMAND} */\n",
             _c("environment", "Variables that are passed on", environment()),
             _c("session_starts", "Events that start a session", session_starts()),
+            _c_rows("fixed_answers", FIXED, fixed_answers()),
         )
     )
 
@@ -70,6 +86,11 @@ def _header() -> str:
 def _c(name: str, what: str, values: list[str]) -> str:
     lines = "".join(f'    "{value}",\n' for value in values)
     return f"\n/* {what}. */\nstatic const char *const {name}[] = {{\n{lines}}};\n"
+
+
+def _c_rows(name: str, what: str, rows: list[tuple[str, str, str]]) -> str:
+    lines = "".join(f"    {{{', '.join(map(json.dumps, row))}}},\n" for row in rows)
+    return f"\n/* {what} */\nstatic const char *const {name}[][3] = {{\n{lines}}};\n"
 
 
 def _frames() -> str:
@@ -80,6 +101,10 @@ def _frames() -> str:
                   session_starts(), "b")
         + _python("PROMPTS", "Events that start a daemon which is down, but never wait for it.",
                   prompts(), "b")
+        + f"# {FIXED}\nFIXED_ANSWERS = (\n"
+        + "".join(f"    (b\"{host}\", b\"{event}\", b'{text}'),\n"
+                  for host, event, text in fixed_answers())
+        + ")\n"
     )  # fmt: skip
 
 

@@ -63,8 +63,23 @@ class Unanswered(Exception):
     """A daemon listens, but gave no answer that we understand in time, or said: not now."""
 
 
+class HostAnswer:
+    """What the host is told when nothing else is: some take silence for a refusal."""
+
+    fixed = b""
+
+
 def main() -> None:
     mono_ns = clock_ns()
+    if not sys.argv[1:2] or not sys.argv[1].startswith("--"):  # else the compiled hook tells it
+        HostAnswer.fixed = frames.fixed_answer([os.fsencode(one) for one in sys.argv[1:3]])
+    try:
+        run(mono_ns)
+    finally:
+        answer(HostAnswer.fixed)
+
+
+def run(mono_ns: int) -> None:
     if sys.platform == "win32":
         from recollect.capture import windows_hook
 
@@ -106,7 +121,7 @@ def be_the_hook(mono_ns: int) -> None:
         _signal.setitimer(_signal.ITIMER_REAL, deadline.left(stop))
         try:
             if stdin.read(deadline, STDIN_SECONDS) or stdin.is_whole():
-                write_all(1, exchange(directory, call.request(stdin), deadline, call.patience))
+                answer(exchange(directory, call.request(stdin), deadline, call.patience))
                 return
             if call.is_start and not listens(directory):
                 raise Unreached
@@ -156,7 +171,7 @@ def deliver_or_spool(
     that ends this process after minutes: all waits are bounded by the deadline instead."""
     try:
         if retry:
-            write_all(1, deliver(directory, payload, flags, deadline))
+            answer(deliver(directory, payload, flags, deadline))
             return
     except Unreached:
         spool(directory, payload, flags)
@@ -503,10 +518,11 @@ def detach(work: "Callable[[], None]", seconds: float) -> None:
         for number in STOP_SIGNALS:
             _signal.signal(number, _leave)
         _signal.setitimer(_signal.ITIMER_REAL, seconds)
-        write_all(1, read_all(come))
+        answer(read_all(come))
         os.waitpid(child, 0)
         return
     try:
+        HostAnswer.fixed = b""
         _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
         _signal.setitimer(_signal.ITIMER_REAL, LATE_SECONDS + SPOOL_SECONDS)
         os.setsid()
@@ -565,7 +581,15 @@ def _stop(*_: object) -> None:
     raise Stopped
 
 
+def answer(data: bytes) -> None:
+    """Tell the host, once."""
+    if data:
+        HostAnswer.fixed = b""
+        write_all(1, data)
+
+
 def _leave(*_: object) -> None:
+    answer(HostAnswer.fixed)
     os._exit(0)
 
 

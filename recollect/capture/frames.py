@@ -81,6 +81,12 @@ PROMPTS = (
     b"userpromptsubmit",
     b"userpromptsubmitted",
 )
+# What a host must be told when no daemon says anything: host, event or all, text.
+FIXED_ANSWERS = (
+    (b"cline", b"", b'{"cancel":false,"contextModification":"","errorMessage":""}'),
+    (b"cursor", b"beforesubmitprompt", b'{"continue":true}'),
+    (b"cursor", b"userpromptsubmit", b'{"continue":true}'),
+)
 # --- end of what is made ---
 
 BRANCH = b"RECOLLECT_BRANCH="  # added by the spool writer
@@ -257,6 +263,15 @@ def digest(payload: bytes) -> bytes:
 
 def is_session_start(argv: tuple[bytes, ...]) -> bool:
     return len(argv) > 1 and argv[1].lower() in SESSION_STARTS
+
+
+def fixed_answer(argv: "list[bytes]") -> bytes:
+    """What the host must be told although there is nothing to tell."""
+    host, event = (*(one.lower() for one in argv[:2]), b"", b"")[:2]
+    for known, name, text in FIXED_ANSWERS:
+        if known == host and name in (b"", event):
+            return text
+    return b""
 
 
 def is_prompt(argv: tuple[bytes, ...]) -> bool:

@@ -50,6 +50,7 @@ enum {
 };
 
 static volatile sig_atomic_t told_to_stop, delivered, ticks;
+static const char *volatile fixed = ""; /* what the host is told when nothing else is */
 static int is_detached;          /* nobody waits for this process, so no timer may end it early */
 static uint64_t counted_from_ns; /* where deadlines begin */
 
@@ -72,13 +73,24 @@ static int remaining(int deadline_ms)
     return (int)(deadline_ms - spent);
 }
 
+/* Some hosts take silence for a refusal. Also called by a signal's handler. */
+static void tell_fixed(void)
+{
+    const char *text = fixed;
+    fixed = "";
+    if (*text != '\0' && write(1, text, strlen(text)) < 0)
+        return; /* nobody reads */
+}
+
 /* The hard stop. Once the frame is with the daemon or the fallback there is nothing to wait for;
  * before that, all waits end and the frame is handed over, which takes no time worth naming. */
 static void hard_stop(int number)
 {
     (void)number;
-    if (delivered || ++ticks >= LAST_TICK)
+    if (delivered || ++ticks >= LAST_TICK) {
+        tell_fixed();
         _exit(0);
+    }
     told_to_stop = 1;
 }
 
@@ -222,6 +234,8 @@ static int exchange(const char *path, int deadline_ms)
 
 static void write_all(int fd, const unsigned char *data, size_t size)
 {
+    if (fd == 1 && size > 0)
+        fixed = "";
     while (size > 0) {
         ssize_t done = write(fd, data, size);
         if (done > 0) {
@@ -314,6 +328,7 @@ static int detach(int with_stdin)
     dup2(out[1], 1);
     for (fd = 3; fd < 256; fd++)
         close(fd);
+    fixed = "";
     told_to_stop = delivered = ticks = 0;
     counted_from_ns = now_ns(CLOCK_MONOTONIC);
     return 1;
@@ -376,6 +391,7 @@ static void give_way(char **command)
     dup2(in[0], 0);
     close(in[0]);
     command[6] = "alone";
+    tell_fixed();
     arm(0);
     handle(SIGALRM, SIG_IGN);
     execv(command[0], command);
@@ -423,40 +439,40 @@ static void become_private(const char *directory, const char *installed, const c
     {
         char *command[] = {text, "-I", "-S", "-E", script, "--private", (char *)directory,
                            (char *)host, (char *)event, NULL};
+        tell_fixed();
         signal(SIGALRM, SIG_IGN); /* until Python has set its own */
         execv(command[0], command);
     }
 }
 
-int main(int argc, char **argv)
+static void run(int argc, char **argv)
 {
     char directory[2 * PATH], installed[PATH], path[sizeof(((struct sockaddr_un *)0)->sun_path)];
     const char *internal = getenv("RECOLLECT_INTERNAL");
     int start = 0, reachable, result = UNREACHED;
     size_t i;
-    secure_process();
     if (internal != NULL && *internal != '\0')
-        return 0; /* one of Recollect's own LLM calls: never captured */
+        return; /* one of Recollect's own LLM calls: never captured */
     find_installed(installed);
     if (!find_directory(installed, directory))
-        return 0;
+        return;
     reachable = find_socket(directory, path, sizeof path);
     if (argc == 2 && strcmp(argv[1], "--where") == 0) { /* for `recollect doctor` and the tests */
         char text[4 * PATH];
         int size = snprintf(text, sizeof text, "%s\n%s\n", directory, path);
         write_all(1, (unsigned char *)text, size > 0 ? (size_t)size : 0);
-        return 0;
+        return;
     }
     if (is_private()) {
         become_private(directory, installed, argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "");
-        return 0;
+        return;
     }
     for (i = 0; argc > 2 && i < sizeof session_starts / sizeof *session_starts; i++)
         start |= strcasecmp(argv[2], session_starts[i]) == 0;
     put_call(argc, argv);
     open_stdin();
     if (!read_stdin(STDIN_MS) && !is_whole() && !read_on(start, reachable, path))
-        return 0;
+        return;
     close_frame();
     if (reachable)
         result = exchange(path, start ? START_ANSWER_MS : ANSWER_MS);
@@ -468,5 +484,18 @@ int main(int argc, char **argv)
             arm(remaining(START_STOP_MS)); /* the fallback may start the daemon and wait for it */
         hand_over(result == UNREACHED, directory, installed);
     }
+}
+
+int main(int argc, char **argv)
+{
+    size_t i;
+    secure_process();
+    for (i = 0; argc > 1 && i < sizeof fixed_answers / sizeof *fixed_answers; i++)
+        if (strcasecmp(argv[1], fixed_answers[i][0]) == 0 &&
+            (*fixed_answers[i][1] == '\0' ||
+             (argc > 2 && strcasecmp(argv[2], fixed_answers[i][1]) == 0)))
+            fixed = fixed_answers[i][2];
+    run(argc, argv);
+    tell_fixed();
     return 0;
 }

@@ -30,3 +30,10 @@ static const char *const session_starts[] = {
     "taskresume",
     "taskstart",
 };
+
+/* What a host must be told when no daemon says anything: host, event or all, text. */
+static const char *const fixed_answers[][3] = {
+    {"cline", "", "{\"cancel\":false,\"contextModification\":\"\",\"errorMessage\":\"\"}"},
+    {"cursor", "beforesubmitprompt", "{\"continue\":true}"},
+    {"cursor", "userpromptsubmit", "{\"continue\":true}"},
+};

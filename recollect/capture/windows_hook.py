@@ -40,7 +40,7 @@ def _be_the_hook(directory: str, mono_ns: int) -> None:
     request = call.request(_read_stdin(call, deadline))
     mode = "spool"
     try:
-        fallback.write_all(1, fallback.exchange(directory, request, deadline, call.patience))
+        fallback.answer(fallback.exchange(directory, request, deadline, call.patience))
         return
     except fallback.Unreached:
         mode = "retry"
@@ -78,7 +78,7 @@ def _hand_over(mode: str, directory: str, request: bytes, seconds: float) -> Non
     with child.stdin as sent:
         sent.write(request)
     answer = child.stdout
-    relay = threading.Thread(target=lambda: fallback.write_all(1, answer.read()), daemon=True)
+    relay = threading.Thread(target=lambda: fallback.answer(answer.read()), daemon=True)
     relay.start()
     relay.join(seconds)
 

@@ -6,7 +6,15 @@ from typing import Any
 import click
 
 from recollect.cli.options import json_option
-from recollect.cli.output import daemon_client, many, minute, print_json, print_text, text_width
+from recollect.cli.output import (
+    daemon_client,
+    many,
+    memories,
+    minute,
+    print_json,
+    print_text,
+    text_width,
+)
 from recollect.cli.selection_options import refuse_bad_ids
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KINDS, TYPES
@@ -120,6 +128,12 @@ def _said(body: dict[str, Any]) -> str:
 
 
 def _print_versions(history: dict[str, Any]) -> None:
+    for one in history["operations"]:
+        if one["kind"] == "merge" and history["record_id"] in one["created"]:
+            click.secho(f"\nMerged from {memories(len(one['targets']))}", bold=True)
+            for name in one["targets"]:
+                print_text(name, indent=2)
+            print_text(f"Take them apart: recollect undo {one['op_id']}", indent=2, dim=True)
     if not history["versions"]:
         return
     click.secho("\nEarlier versions", bold=True)

@@ -121,7 +121,9 @@ class Learning:
             one for one in extraction.candidates if one.record.record_id not in extraction.derived
         ]
         kept, dropped = filter_candidates(
-            fresh, known=lambda digest: with_content(self._store.records, namespace, digest)
+            fresh,
+            known=lambda digest: with_content(self._store.records, namespace, digest),
+            turns=extraction.turns,
         )
         claims, empty = filter_claims(extraction.claims)
         stays = {one.record.record_id for one in kept} | extraction.derived

@@ -1,7 +1,8 @@
 """Condenses an oversized backlog before it is sent to the model. The events are not changed.
 
-In: the entries of a large batch. Out: a summary of the older half, and the newer half; or, when no
-model can make the summary, the older entries cut to their beginning and end. Nothing is left out.
+In: the whole entries of a large batch. Out: a summary of the older half, and the newer half; or,
+when no model can make the summary, the older entries cut to their beginning and end, as far as the
+batch does not fit otherwise. No entry is left out.
 One batch at a time; two attempts of 120 s; after three failures entries are only cut for a while.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 
 from recollect.core.errors import ProviderError
 from recollect.extract.breaker import Breaker
-from recollect.extract.entries import Entry, fit_to_size, shorten
+from recollect.extract.entries import Entry, cut, fit_to_size, shorten
 from recollect.extract.model_answer import clean
 from recollect.extract.model_prompt import batch_prompt
 from recollect.extract.tagged_text import elements
@@ -54,6 +55,8 @@ class Condenser:
                 return summary, newer
             self._breaker.failed(namespace)
         log.warning("condensing %d entries by cutting them", len(older))
+        if sum(one.size for one in cut(found)) <= SENT_CHARS:
+            return "", found
         return "", [*(shorten(one, LINE_CHARS) for one in older), *newer]
 
 

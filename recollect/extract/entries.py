@@ -5,6 +5,7 @@ kind of event, never from what its text claims. Of a tool call everything is sho
 repeat what a call was given in what it gave back.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -43,12 +44,14 @@ class Entry:
 
 
 def entries(events: Sequence[StoredEvent]) -> list[Entry]:
+    """Each event with all that was said in it."""
     return [entry(stored) for stored in events]
 
 
 def entry(stored: StoredEvent) -> Entry:
+    """An event in full; only work is shortened, since most of it says nothing."""
     event = stored.event
-    most = ENTRY_CHARS
+    most = sys.maxsize
     match event.body:
         case TextBody(content=content):
             parts: tuple[tuple[str, str], ...] = (("", content),)
@@ -115,6 +118,11 @@ def shorten(one: Entry, most: int) -> Entry:
     share = most / one.size
     parts = tuple((role, _ends(text, int(len(text) * share))) for role, text in one.parts)
     return replace(one, parts=parts)
+
+
+def cut(found: Sequence[Entry]) -> list[Entry]:
+    """The entries as extraction shows them."""
+    return [shorten(one, ENTRY_CHARS) for one in found]
 
 
 def fit_to_size(found: Sequence[Entry], most: int) -> list[Entry]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from recollect.core.errors import ExtractionFailed
 from recollect.core.kinds import RecordKind
 from recollect.core.values import Record
-from recollect.extract.entries import Entry, entries, fit_to_size
+from recollect.extract.entries import Entry, cut, entries, fit_to_size
 from recollect.extract.interface import Extraction
 from recollect.extract.model_answer import UnreadableAnswer, parse
 from recollect.extract.model_prompt import SYSTEM, batch_prompt
@@ -49,7 +49,7 @@ class ModelExtractor:
         if self._condense is not None and sum(one.size for one in shown) > PROMPT_CHARS:
             earlier, shown = self._condense(batch.namespace, shown)
         known = self._known(batch)
-        prompt = batch_prompt(fit_to_size(shown, PROMPT_CHARS), earlier, known)
+        prompt = batch_prompt(fit_to_size(cut(shown), PROMPT_CHARS), earlier, known)
         for attempt in range(1, ATTEMPTS + 1):
             request = ModelRequest(
                 namespace=batch.namespace,

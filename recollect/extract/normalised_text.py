@@ -42,8 +42,7 @@ def _normalised(text: str) -> str:
 
 def hash_of_words(*parts: str) -> str:
     """The content hash of what was extracted: the same words that carry meaning, whatever their
-    form. What people write (`service/write.py`) and what is imported has hashes of other recipes,
-    so that a memory is only ever taken for the same as one that came by the same way."""
+    form. What people write and what is imported has other recipes (`content_hash.py`)."""
     text = "\n".join(normalised(part) for part in parts)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

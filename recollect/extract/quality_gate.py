@@ -6,9 +6,10 @@ written. Public stores without a gate were measured at 90 % junk.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from recollect.core.kinds import TYPES
@@ -87,11 +88,12 @@ def filter_candidates(
     *,
     known: FindByHash,
     refused: Refused = lambda value: False,
+    turns: Mapping[str, str] = MappingProxyType({}),
     most: int = MOST_PER_BATCH,
 ) -> tuple[list[Candidate], list[Dropped]]:
     """The candidates that pass, in order, and those that do not. `known` finds a stored memory by
-    content hash; `refused` tells whether the user refused a text for good. When there are too many,
-    the most important are kept."""
+    content hash; `refused` tells whether the user refused a text for good; `turns` maps an event to
+    its turn. When there are too many, the most important are kept, and summaries first."""
     kept: list[Candidate] = []
     dropped: list[Dropped] = []
     seen: dict[str, Record] = {}
@@ -105,7 +107,7 @@ def filter_candidates(
             continue
         kept.append(candidate)
         seen[hash_of(record)] = record
-    over = _beyond_caps(kept, most)
+    over = _beyond_caps(kept, turns, most)
     dropped += [Dropped(one.record.title, "cap") for one in kept if one.record.record_id in over]
     return [one for one in kept if one.record.record_id not in over], dropped
 
@@ -193,18 +195,24 @@ def _repeats(record: Record, seen: dict[str, Record], known: FindByHash) -> str:
     return ""
 
 
-def _beyond_caps(kept: Sequence[Candidate], most: int) -> set[str]:
-    """The ids beyond the caps: the least important of a turn, then of the batch."""
-    ranked = sorted(kept, key=lambda one: -one.record.importance)
+def _beyond_caps(kept: Sequence[Candidate], turns: Mapping[str, str], most: int) -> set[str]:
+    """The ids beyond the caps: the least important of a turn, then of the batch. What came from
+    several turns, as all does for which a model cites nothing, and a session's summary count for
+    no turn."""
+    ranked = sorted(
+        kept, key=lambda one: (not one.record.traits.is_summary, -one.record.importance)
+    )
     per_turn: dict[str, int] = {}
     over: set[str] = set()
     left = most
     for one in ranked:
         record = one.record
-        origin = record.source_event_ids[0] if record.source_event_ids else record.record_id
-        if not record.traits.is_summary:
-            per_turn[origin] = per_turn.get(origin, 0) + 1
-        if left <= 0 or per_turn.get(origin, 0) > MOST_PER_TURN:
+        first = next(iter(record.source_event_ids), record.record_id)
+        origins = {turns.get(each, turns.get(first, first)) for each in record.source_event_ids}
+        of_one = len(origins) == 1 and not record.traits.is_summary
+        origin = origins.pop() if of_one else record.record_id
+        per_turn[origin] = per_turn.get(origin, 0) + 1
+        if left <= 0 or per_turn[origin] > MOST_PER_TURN:
             over.add(record.record_id)
         else:
             left -= 1

@@ -41,7 +41,17 @@ def recall_as_of(
     graphs.fill(namespaces)
     filled: Any = _Filled()
     clock = ManualClock(moment)
-    sources = Sources(then, engine, filled, graphs, WorkCache(then), feedback, clock, settings)
+    sources = Sources(
+        then,
+        engine,
+        filled,
+        graphs,
+        WorkCache(then),
+        feedback,
+        clock,
+        settings,
+        has_full_text=False,
+    )
     return Recall(sources, receipts, counters)
 
 
@@ -51,5 +61,5 @@ class _Filled:
     epoch = 0
     model = MODEL
 
-    def ready(self, namespaces: Sequence[str]) -> bool:
+    def soon_ready(self, namespaces: Sequence[str]) -> bool:
         return True

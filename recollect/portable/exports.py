@@ -18,10 +18,11 @@ import msgspec
 from recollect import __version__, privacy
 from recollect.core import projects, safe_files, sealing, store_key
 from recollect.core.errors import BadInput, StoreError
-from recollect.core.values import encode
+from recollect.core.values import Record, encode
+from recollect.extract.content_hash import checked_hash
 from recollect.extract.tombstones import Tombstones
 from recollect.portable.transcript_import import Period
-from recollect.store.interface import IDENTITIES, Row, Store
+from recollect.store.interface import IDENTITIES, Row, Store, with_content
 
 FORMAT = "recollect export"
 VERSION = 1
@@ -51,6 +52,7 @@ _KEYS = {
     "version": ("op_id", "source_id"),
     "extraction_runs": ("run_id",),
 }
+_CONTENT = ("kind", "observation_type", "knowledge_type", "title", "summary", "detail", "facts")
 _SESSION = "session"  # its row comes with its events, so it is never counted as new
 
 
@@ -189,6 +191,7 @@ class ExportReader:
         self._projects: dict[str, str] = {}
         self._held: dict[str, set[Hashable]] = {}
         self._stones = Tombstones(store)
+        self._came: set[str] = set()
 
     def read(
         self, path: str, step: Callable[[int, int, dict[str, int]], None], *, dry_run: bool = False
@@ -206,7 +209,7 @@ class ExportReader:
             if not isinstance(kind, str):
                 raise BadInput(f"line {number + 1} does not name its kind", field="is")
             row = self._localised(kind, line)
-            if kind == "memory" and self._kept_out(row):
+            if kind == "memory" and (self._kept_out(row) or self._is_known(row)):
                 kept_out += 1
             else:
                 batch.append((kind, row))
@@ -223,6 +226,26 @@ class ExportReader:
         namespace, record_id = str(row.get("namespace")), str(row.get("record_id"))
         return self._stones.keeps_out(namespace, record_id, str(row.get("title"))) and not (
             self._store.records.get(namespace, [record_id])
+        )
+
+    def _is_known(self, row: dict[str, Any]) -> bool:
+        """Whether a memory with exactly these texts is here under another id, and did not come with
+        this file: a store may hold the same words twice. The hash is not taken on trust."""
+        try:
+            fields = {name: row[name] for name in Record.__struct_fields__ if name in row}
+            record = msgspec.convert(fields, Record, strict=False)
+        except msgspec.ValidationError:
+            return False  # the store says what is wrong with it
+        row["content_hash"] = mark = checked_hash(record)
+        self._came.add(record.record_id)
+        if not mark or record.traits.is_turn:
+            return False
+        same = with_content(self._store.records, record.namespace, mark)
+        return (
+            same is not None
+            and same.record_id not in self._came
+            and all(getattr(same, one) == getattr(record, one) for one in _CONTENT)
+            and (record.tool_class is None or same.valid_from == record.valid_from)
         )
 
     def _put(

@@ -4,7 +4,6 @@ In: drafts of records. Out: records, scrubbed and deduplicated by content and by
 derived from the source. A draft that exceeds the limits is cut.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,8 @@ import msgspec
 from recollect import privacy
 from recollect.core import ids
 from recollect.core.one_line import one_line
-from recollect.core.values import Author, Citation, Record, check, encode
+from recollect.core.values import Author, Citation, Record, check
+from recollect.extract.content_hash import hash_of_import
 from recollect.extract.tombstones import Tombstones
 from recollect.hosts.reading import plain_text
 from recollect.ingest.memories import Memories
@@ -105,13 +105,6 @@ def _record(found: FoundRecord) -> Record:
 def _earlier_id(found: FoundRecord) -> str:
     """The id that an earlier version gave, before clones could be separate projects."""
     return ids.RECORD + derived_id(found.at, found.program, found.key)
-
-
-def hash_of_import(record: Record) -> str:
-    """The content hash of what is imported: exactly the same texts, from whatever program, are one
-    memory. It must not change, or what was imported before would be imported again."""
-    said = [record.title, record.summary, record.detail, record.facts]
-    return hashlib.blake2b(encode(said), digest_size=16).hexdigest()
 
 
 def _plain(texts: dict[str, Any]) -> dict[str, Any]:

@@ -65,7 +65,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 )
 
 
-# Not in the table of endpoints, because its answer never ends.
+# Not in the table of endpoints: an answer that never ends, another protocol, the document itself.
 _WATCH = {
     "summary": "Changes as server-sent events; reconnect with `Last-Event-ID` to miss none.",
     "operationId": "get_api_events",
@@ -80,11 +80,30 @@ _WATCH = {
         "429": {"description": "Too many clients are connected."},
     },
 }
+_JSON = {"application/json": {"schema": {"type": "object"}}}
+_MCP = {
+    "summary": "The tools of agents: one message of the Model Context Protocol.",
+    "operationId": "post_mcp",
+    "requestBody": {"required": True, "content": _JSON},
+    "responses": {
+        "200": {"description": "The answer, as JSON-RPC.", "content": _JSON},
+        "202": {"description": "A notification was taken."},
+    },
+}
+_DOCUMENT = {
+    "summary": "This document.",
+    "operationId": "get_openapi_json",
+    "responses": {"200": {"description": "OpenAPI 3.1.", "content": _JSON}},
+}
 
 
 def build(runtime: ServerRuntime) -> ASGIApp:
     document = openapi(ENDPOINTS)
-    document["paths"]["/api/events"] = {"get": _WATCH}
+    document["paths"] |= {
+        "/api/events": {"get": _WATCH},
+        "/mcp": {"post": _MCP},
+        "/openapi.json": {"get": _DOCUMENT},
+    }
 
     async def describe(request: Request) -> Response:
         return responses.json(document)

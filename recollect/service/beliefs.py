@@ -14,11 +14,11 @@ from recollect.core import ids, values
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.projects import namespace as actors_namespace
 from recollect.core.values import TITLE_CHARS, Author, BeliefScope, BeliefState, Operation, Record
+from recollect.extract.content_hash import hash_of_memory
 from recollect.reconcile import belief_changes as changes
 from recollect.reconcile import related_beliefs
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
-from recollect.service.write import hash_of_memory
 from recollect.store.interface import RecordFilter, with_content
 
 USER = "user"

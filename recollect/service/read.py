@@ -24,6 +24,7 @@ from recollect.core.values import (
     Value,
     copied,
 )
+from recollect.lifecycle.file_freshness import with_freshness
 from recollect.service.pagination import (
     Listing,
     cursor,
@@ -103,11 +104,12 @@ class Provenance(Value, frozen=True, kw_only=True):
 def get(runtime: ServiceRuntime, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
     """The memories that exist, in the order of their names, each once."""
     record_ids = resolve_each(runtime, record_ids)
-    found = {
-        record.record_id: record
+    stored = (
+        record
         for namespace in all_namespaces(runtime)
         for record in runtime.visible_store.records.get(namespace, record_ids)
-    }
+    )
+    found = {record.record_id: record for record in with_freshness(runtime.store, stored)}
     return tuple(found[one] for one in dict.fromkeys(record_ids) if one in found)
 
 
@@ -172,6 +174,8 @@ def history(runtime: ServiceRuntime, record_id: RecordName) -> History:
     versions: list[PastVersion] = []
     touched: dict[str, Operation] = {}
     for namespace in all_namespaces(runtime):
+        made = runtime.store.log.makers(namespace, record_id)
+        touched.update((one.op_id, one) for one in made)
         for one in runtime.store.log.versions(namespace, record_id):
             ended = runtime.store.log.get(namespace, one.op_id)
             if ended is not None:
@@ -185,7 +189,9 @@ def history(runtime: ServiceRuntime, record_id: RecordName) -> History:
         record_id=record_id,
         record=live[0] if live else None,
         versions=tuple(versions),
-        operations=tuple(sorted(touched.values(), key=lambda one: one.at, reverse=True)),
+        operations=tuple(
+            sorted(touched.values(), key=lambda one: (one.at, one.op_id), reverse=True)
+        ),
     )
 
 

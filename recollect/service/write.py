@@ -5,7 +5,6 @@ In: what a person or an agent wants to add, change or forget, scrubbed at the do
 is one memory.
 """
 
-import hashlib
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -31,6 +30,7 @@ from recollect.core.values import (
     Unit,
     Value,
 )
+from recollect.extract.content_hash import REASON, hash_of_memory
 from recollect.extract.tombstone_entry import tombstone_of, tombstone_of_edit
 from recollect.lifecycle.file_freshness import cite
 from recollect.reconcile.belief_changes import apply, ending
@@ -52,7 +52,6 @@ Files = Annotated[tuple[FilePath, ...], Meta(max_length=50)]
 Lines = Annotated[tuple[FactText, ...], Meta(max_length=20)]
 Importance = Annotated[int, Meta(ge=1, le=10)]
 
-REASON = "Reason: "
 SUMMARY_CHARS = 4000
 FACT_CHARS = 500
 CHECKPOINT_FILES = 20
@@ -326,17 +325,6 @@ def _checkpoint(record: Record, new: NewSummary) -> Checkpoint:
         files=new.files[:CHECKPOINT_FILES],
         snapshot=(record.record_id,),
     )
-
-
-def hash_of_memory(record: Record) -> str:
-    """The content hash of what people and agents write: the same words of the same kind, whatever
-    the spacing and the reason given for them. Small words count, unlike in `hash_of_words` of
-    what is extracted."""
-    facts = (one for one in record.facts if not one.startswith(REASON))
-    said = (record.title, record.summary, record.detail, *facts)
-    text = [record.kind, record.observation_type, record.knowledge_type,
-            *(" ".join(one.split()) for one in said)]  # fmt: skip
-    return hashlib.blake2b(values.encode(text), digest_size=16).hexdigest()
 
 
 # --- changing ------------------------------------------------------------------------------------

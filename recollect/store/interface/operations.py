@@ -31,6 +31,9 @@ class Log(Protocol):
     def versions(self, namespace: str, source_id: str) -> list[ArchivedVersion]:
         """Earlier versions of a memory, newest first."""
 
+    def makers(self, namespace: str, record_id: str) -> list[Operation]:
+        """The operations that made a memory what it is and what its earlier versions were."""
+
     def undo(self, namespace: str, op_id: str, actor: str, *, apply: bool = True) -> Operation:
         """Put back exactly what an operation displaced and take away what it made. The undo is
         an operation and can be undone. NotFound for an unknown one; CannotUndo when a later

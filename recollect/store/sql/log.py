@@ -37,6 +37,14 @@ DISPLACED_STATE = both("""
 SELECT made_by FROM archive
  WHERE namespace = $namespace AND op_id = $op_id AND source_id = $source_id
 """)
+MADE_BY = both("""
+SELECT op_id FROM memory_records
+ WHERE namespace = $namespace AND record_id = $source_id AND op_id IS NOT NULL
+UNION
+SELECT made_by FROM archive
+ WHERE namespace = $namespace AND source_kind = 'record' AND source_id = $source_id
+   AND made_by IS NOT NULL
+""")
 
 
 class SqlLog:
@@ -66,6 +74,13 @@ class SqlLog:
         values = {"namespace": namespace, "source_id": source_id}
         found = self._engine.rows(VERSIONS, values)
         return [msgspec.json.decode(payload, type=ArchivedVersion) for (payload,) in found]
+
+    def makers(self, namespace: str, record_id: str) -> list[Operation]:
+        values = {"namespace": namespace, "source_id": record_id}
+        with self._engine.reader() as db:
+            made = [str(op_id) for (op_id,) in db.run(MADE_BY, values).fetchall()]
+            found = [get_operation(db, namespace, op_id) for op_id in made]
+        return [one for one in found if one is not None]
 
     def undo(self, namespace: str, op_id: str, actor: str, *, apply: bool = True) -> Operation:
         def known(db: Connection) -> Operation:

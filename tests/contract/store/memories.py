@@ -473,8 +473,14 @@ class RecordsContract:
 
         op_id = store.transaction(merge)
         assert [one.title for one in store.records.page(NAMESPACE).items] == ["both parts"]
-        store.log.undo(NAMESPACE, op_id, "ada")
+        made = store.log.makers(NAMESPACE, merged.record_id)
+        assert [one.op_id for one in made] == [op_id]
+        assert store.log.makers(NAMESPACE, parts[0].record_id) == []
+        undone = store.log.undo(NAMESPACE, op_id, "ada")
         assert set(store.records.page(NAMESPACE).items) == set(parts)
+        # Also of what is gone; the parts are as the undo made them.
+        assert store.log.makers(NAMESPACE, merged.record_id) == made
+        assert store.log.makers(NAMESPACE, parts[0].record_id) == [undone]
 
     def test_as_of_gives_what_memory_held_at_that_moment(
         self, store: Store, clock: ManualClock

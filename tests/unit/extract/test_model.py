@@ -1,5 +1,6 @@
 """What a model is shown, how its answer is read, how often it is asked."""
 
+import functools
 import threading
 
 import pytest
@@ -9,7 +10,7 @@ from recollect.core.errors import ExtractionFailed, ProviderDown, ProviderTimeou
 from recollect.core.values import ChatMessage, Event, JsonBody, MessageBody, StoredEvent, check
 from recollect.extract.breaker import Breaker
 from recollect.extract.condense import Condenser
-from recollect.extract.entries import WORK_CHARS, Entry, entries, fit_to_size
+from recollect.extract.entries import WORK_CHARS, Entry, cut, entries, fit_to_size
 from recollect.extract.interface import EntityClaim, Extraction, FactClaim, PreferenceClaim
 from recollect.extract.model import ATTEMPTS, PROMPT_CHARS, ModelExtractor
 from recollect.extract.model_answer import UnreadableAnswer, parse
@@ -69,7 +70,7 @@ def test_a_tool_call_is_told_once_however_often_its_host_repeats_it() -> None:
         '["not","a call"]',
     ]
     long = tool(command="make", output={"stdout": "x" * 9000 + " 1 failed"})
-    (told,) = entries([stored(long)])
+    (told,) = cut(entries([stored(long)]))
     assert told.size <= WORK_CHARS and told.parts[0][1].endswith(" 1 failed")
 
 
@@ -278,6 +279,27 @@ def test_the_prompt_stays_within_its_size_with_and_without_condensing(clock: Man
     sizes = [len(one.prompt) for one in provider.requests]
     assert len(sizes) == 3 and all(size < PROMPT_CHARS * 1.3 for size in sizes)
     assert "<earlier>\ns\n</earlier>" in provider.requests[-1].prompt
+
+
+# C10
+def test_a_backlog_of_few_large_entries_is_condensed_from_all_of_their_text(
+    clock: ManualClock,
+) -> None:
+    """Cut to what extraction shows of an entry, they would fit, and most would never be read."""
+    told = [f"{'x' * 20_000} found{n} {'y' * 50_000}" for n in range(14)]
+
+    def asked(answer: str | Exception) -> list[ModelRequest]:
+        provider, condenser = Scripted("<skip/>", compact=answer), Condenser(Breaker(clock))
+        shorter = functools.partial(condenser, provider)
+        ModelExtractor(provider, shorter).extract(batch(*map(event, told)))
+        return provider.requests
+
+    compact, extract = asked("<summary>the first half</summary>")
+    assert "found3" in compact.prompt and len(compact.prompt) < PROMPT_CHARS * 1.3
+    assert "the first half" in extract.prompt and len(extract.prompt) < 9_000 * len(told)
+    for answer in ("no summary", ProviderDown()):
+        # As much of each as without condensing.
+        assert 14 * 8_000 < len(asked(answer)[-1].prompt) < 14 * 9_000
 
 
 # C12

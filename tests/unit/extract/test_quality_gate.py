@@ -161,3 +161,28 @@ def test_caps_keep_what_matters_most() -> None:
         [candidate(f"Fact {n} about file_{n}.go") for n in range(9)], known=nothing, most=5
     )
     assert len(kept) == 5 and len(dropped) == 4
+
+
+def test_a_summary_and_what_came_from_several_turns_count_for_no_turn() -> None:
+    """Of a batch for which a model cites nothing, every memory has all events."""
+    turns = {"01": "01", "02": "01", "03": "03", "04": "03"}
+    summary = candidate(
+        "Session about pool.go and its limits", kind="summary", importance=1,
+        observation_type="session_summary", source_event_ids=("01",),
+    )  # fmt: skip
+    crowd = [
+        candidate(f"Decision {n} about pool_{n}.go", source_event_ids=("02",) if n % 2 else ("01",))
+        for n in range(6)
+    ]
+    kept, dropped = filter_candidates([*crowd, summary], known=nothing, turns=turns)
+    assert summary in kept and len(kept) == MOST_PER_TURN + 1
+    assert [one.reason for one in dropped] == ["cap", "cap"]
+
+    uncited = [
+        candidate(f"Decision {n} about pool_{n}.go", source_event_ids=tuple(turns))
+        for n in range(10)
+    ]
+    kept, dropped = filter_candidates([*uncited, summary], known=nothing, turns=turns)
+    assert len(kept) == 11 and not dropped
+    kept, dropped = filter_candidates([*uncited, summary], known=nothing, turns=turns, most=5)
+    assert summary in kept and len(kept) == 5

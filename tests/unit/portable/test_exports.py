@@ -5,6 +5,7 @@ import json
 import pathlib
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from recollect.core import ids, projects
@@ -13,6 +14,7 @@ from recollect.core.errors import BadInput
 from recollect.core.projects import ProjectPlace
 from recollect.core.settings import Settings
 from recollect.core.values import Preference
+from recollect.extract.content_hash import hash_of_memory
 from recollect.extract.tombstone_entry import tombstone_of
 from recollect.extract.tombstones import Tombstones
 from recollect.inject.judge import Feedback, Verdict
@@ -263,3 +265,42 @@ def test_what_was_forgotten_here_is_not_brought_back_by_an_older_export(
     assert gone is not None and take(desk.store, path, "ada") == 0
     desk.memories.undo(here, gone.op_id, "ada")
     assert desk.store.records.get(here, [known.record_id])
+
+
+def test_the_same_words_under_another_id_are_known(
+    desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    """E17, for exports of one's own too; what one store holds twice stays two."""
+    namespace = projects.namespace("ada")
+    note = record("The port is 7325", namespace=namespace, strategy="user", author="user")
+    note = msgspec.structs.replace(note, content_hash=hash_of_memory(note))
+    turn = record("go on", namespace=namespace, kind="episode", detail="go on")
+    desk.store.records.put([note, turn])
+    path = written(desk, tmp_path / "out.jsonl")
+    renamed = tmp_path / "renamed.jsonl"
+    text = path.read_text().replace(note.record_id, ids.new_id(ids.RECORD))
+    renamed.write_text(text.replace(turn.record_id, ids.new_id(ids.RECORD)))
+    assert take(desk.store, renamed, "ada") == 1, "the turn: people say the same twice"
+    assert take(desk.store, renamed, "ada") == 0
+
+    twice = tmp_path / "twice.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    twice.write_text(text + "".join(one for one in lines if "7325" in one))
+    take(elsewhere, twice)
+    there = elsewhere.records.page(projects.namespace("grace"), limit=10).items
+    assert [one.title for one in there].count("The port is 7325") == 2
+
+
+def test_a_hash_that_does_not_fit_the_text_is_not_taken_over(
+    desk: Desk, project: str, elsewhere: SqliteStore, tmp_path: pathlib.Path
+) -> None:
+    namespace = projects.namespace("ada")
+    note = record("The port is 7325", namespace=namespace, strategy="user", author="user")
+    note = msgspec.structs.replace(note, content_hash=hash_of_memory(note))
+    desk.store.records.put([note])
+    path = written(desk, tmp_path / "out.jsonl")
+    path.write_text(path.read_text().replace("7325", "9999"))
+    take(elsewhere, path)
+    (there,) = elsewhere.records.page(projects.namespace("grace"), limit=10).items
+    assert there.title == "The port is 9999"
+    assert there.content_hash == hash_of_memory(there) != note.content_hash

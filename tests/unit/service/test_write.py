@@ -2,6 +2,7 @@
 
 import pathlib
 
+import msgspec
 import pytest
 
 from recollect.core.clock import ManualClock
@@ -9,10 +10,12 @@ from recollect.core.errors import BadInput, CannotUndo, Conflict, NotFound
 from recollect.core.values import Record
 from recollect.daemon.runtime import Runtime
 from recollect.lifecycle.file_freshness import FreshnessChecker
-from recollect.service import write
+from recollect.service import read, write
 from recollect.service.scope import Scope
+from recollect.service.search import SearchQuery, search
 from recollect.service.undo import undo_operation
-from tests.make import NAMESPACE
+from recollect.store.interface import Transaction
+from tests.make import NAMESPACE, record
 
 ELSEWHERE = "/actor/ada/project/shop/"
 ABSENT = "mr_01M7H0H5P1BNFDHVBT75T84K25"
@@ -101,6 +104,19 @@ def test_what_is_added_by_hand_is_anchored_to_its_files(
         found = FreshnessChecker(runtime.store).freshness_of([record], patience_s=5)
         return found[record.record_id].state
 
+    def told(made: list[Record], freshness: str) -> None:
+        """Search, `show`, the tools and the API say what recall does, although none has touched the
+        row."""
+        for one in made:
+            asked = SearchQuery(query=one.title, namespace=one.namespace)
+            for raw in (False, True):
+                found = search(runtime, msgspec.structs.replace(asked, raw=raw)).items
+                assert {hit.record.freshness for hit in found} == {freshness}
+            by_state = msgspec.structs.replace(asked, freshness="orphaned")
+            assert search(runtime, by_state).items == ()
+            shown = read.history(runtime, one.record_id).record
+            assert shown is not None and shown.freshness == freshness
+
     files = ("retry.py", "absent.py")
     made = [
         write.add_observation(
@@ -118,8 +134,10 @@ def test_what_is_added_by_hand_is_anchored_to_its_files(
     for one in made:
         assert [(cited.path, len(cited.sha256)) for cited in one.citations] == [("retry.py", 64)]
         assert state(one) == "fresh"
+    told(made, "fresh")
     (tmp_path / "retry.py").write_text("CAP = 7")
     assert {state(one) for one in made} == {"drifted"}
+    told(made, "drifted")
     edited = write.edit(runtime, made[0].record_id, write.MemoryEdit(files=("./retry.py",)))
     assert state(edited.record) == "fresh"
     (tmp_path / "retry.py").unlink()
@@ -221,3 +239,26 @@ def test_a_verdict_is_taken_back_unless_another_one_was_given_since(
         undo_operation(runtime, given["useful"])
     assert undo_operation(runtime).undoes == given["never"]
     assert feedback.of(NAMESPACE).given[known.record_id] == "useful"
+
+
+def test_the_history_of_a_merged_memory_names_the_merge_and_so_do_those_of_its_parts(
+    runtime: Runtime,
+) -> None:
+    parts = [note(runtime, "The port is 7325"), note(runtime, "Port 7325 is ours")]
+    made = record("The port is 7325, ours alone", strategy="llm-reconciled")
+
+    def merge(tx: Transaction) -> str:
+        names = [one.record_id for one in parts]
+        done = tx.log("merge", NAMESPACE, "extraction", targets=names, created=[made.record_id])
+        tx.delete_records(done)
+        tx.put_record(made, done.op_id)
+        return done.op_id
+
+    op_id = runtime.store.transaction(merge)
+    for name, kinds in ((made.record_id, ["merge"]), (parts[0].record_id, ["merge", "add"])):
+        shown = read.history(runtime, name)
+        assert shown.operations[0].op_id == op_id
+        assert [one.kind for one in shown.operations] == kinds
+    undone = undo_operation(runtime, op_id)
+    shown = read.history(runtime, made.record_id)
+    assert shown.record is None and {one.op_id for one in shown.operations} == {op_id, undone.op_id}
