@@ -18,6 +18,7 @@ from tests.fakes.runtime import RuntimeHome
 
 FIRST = "hi, let's get started"
 DONE = "Ready."
+TITLE_CHARS = 200
 
 
 class Conversation:
@@ -48,7 +49,9 @@ class Conversation:
         return self._hook("UserPromptSubmit", {**said, "prompt": prompt})
 
     def _add(self, text: str) -> str:
-        body = {"project": str(self._place), "title": text, "kind": "knowledge"}
+        kind = "knowledge" if len(text) <= TITLE_CHARS else "note"
+        title, _, content = text.partition(". ") if kind == "note" else (text, "", "")
+        body = {"project": str(self._place), "title": title, "content": content, "kind": kind}
         made = self._home.client.ask("POST", "/api/memories", body)
         self._home.clock.advance(seconds=3600)
         return short_id(made["record"]["record_id"])
