@@ -24,6 +24,7 @@ from recollect.core.values import (
     Value,
     copied,
 )
+from recollect.lifecycle.file_freshness import with_freshness
 from recollect.service.pagination import (
     Listing,
     cursor,
@@ -103,11 +104,12 @@ class Provenance(Value, frozen=True, kw_only=True):
 def get(runtime: ServiceRuntime, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
     """The memories that exist, in the order of their names, each once."""
     record_ids = resolve_each(runtime, record_ids)
-    found = {
-        record.record_id: record
+    stored = (
+        record
         for namespace in all_namespaces(runtime)
         for record in runtime.visible_store.records.get(namespace, record_ids)
-    }
+    )
+    found = {record.record_id: record for record in with_freshness(runtime.store, stored)}
     return tuple(found[one] for one in dict.fromkeys(record_ids) if one in found)
 
 

@@ -18,6 +18,7 @@ from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
 from recollect.core.settings import Fusion
 from recollect.core.tuning import NOTES
 from recollect.core.values import Freshness, Moment, Name, Record, Value
+from recollect.lifecycle.file_freshness import with_freshness
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_search
 from recollect.work.index import ProjectWork
@@ -123,7 +124,12 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
     else:
         answer = _by_store(runtime, asked, namespaces, fits)
     if not asked.as_of:
-        items = tuple(_marked(runtime, one, namespaces) for one in answer.items)
+        fresh = with_freshness(runtime.store, (one.record for one in answer.items))
+        items = tuple(
+            _marked(runtime, msgspec.structs.replace(one, record=record), namespaces)
+            for one, record in zip(answer.items, fresh, strict=True)
+            if asked.freshness in (None, record.freshness)
+        )
         answer = msgspec.structs.replace(answer, items=items)
     took = (time.perf_counter() - began) * 1000
     return msgspec.structs.replace(answer, latency_ms=round(took, 2))
