@@ -1,6 +1,6 @@
 """`/v1/events`: put one event, list events."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -89,7 +89,7 @@ def put_event(runtime: ServerRuntime, new: NewEvent, retrieve: bool = False) -> 
 
 
 class Version(Value, frozen=True, kw_only=True):
-    schema_version: Annotated[int, Meta(ge=1, le=1)]
+    schema_version: Literal[1]
 
 
 def _retrieve(runtime: ServerRuntime, event: Event) -> RetrievalAnswer:

@@ -61,6 +61,25 @@ def test_the_status_of_a_daemon_that_hangs_comes_within_seconds(alone: Terminal)
     assert words in " ".join(found.stdout.split())
 
 
+def test_the_status_names_projects_as_their_user_knows_them(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    (project := tmp_path / "billing").mkdir()
+    (project / "Makefile").touch()
+    note = {"text": "a note", "project": str(project)}
+    added = runtime_home.client.ask("POST", "/api/notes", note)
+    namespace = added["record"]["namespace"]
+    learning = runtime_home.runtime.learning()
+    state = {**learning.status(), "breakers": {namespace: "open"},
+             "by_rules_because": {namespace: "enough for today"},
+             "judge_breakers": [namespace]}  # fmt: skip
+    terminal.patch.setattr(learning, "status", lambda: state)
+    told = terminal("status").stdout
+    assert "billing goes on by rules: enough for today" in told
+    assert "The breaker of billing is open" in told and "The judge of billing" in told
+    assert namespace not in told
+
+
 def test_settings_are_shown_and_a_bad_one_is_refused(alone: Terminal) -> None:
     told = json.loads(alone("settings", "list", "--json").stdout)
     assert {"name", "value", "default", "allowed", "help", "type"} == set(told[0])
