@@ -279,14 +279,14 @@ def load(
     environ = os.environ if environ is None else environ
     path = file_path(environ, (flags or {}).get("home"))
     chosen: dict[str, Any] = {}
-    for values, hint in (
-        (_from_file(path), f"It is set in {path}."),
-        (_from_environment(environ), "It is set in the environment: {variable}."),
-        (flags or {}, ""),
+    for values, place, hint in (
+        (_from_file(path), f"set in {path}", "recollect settings unset {name}"),
+        (_from_environment(environ), "set in the environment", "unset {variable}"),
+        (flags or {}, "", ""),
     ):
         for name, value in values.items():
             if name not in REMOVED:
-                chosen[name] = _located(name, value, hint)
+                chosen[name] = _located(name, value, place, hint)
     if _lacks_model(chosen):
         raise BadSetting(NO_MODEL, field="llm_model")
     return Settings(**chosen)
@@ -389,13 +389,14 @@ def _refuse_without_model(before: str, after: str, name: str) -> None:
         raise BadInput(NO_MODEL, field=name, hint="recollect settings set llm_model NAME")
 
 
-def _located(name: str, value: Any, hint: str) -> Any:
+def _located(name: str, value: Any, place: str, hint: str) -> Any:
     """A checked value; the error says whether the file or the environment is at fault."""
     try:
         return checked(name, value)
     except BadSetting as error:
-        where = hint.replace("{variable}", PREFIX + name.upper())
-        raise BadSetting(str(error), field=name, hint=where or error.hint) from None
+        told = f"{error} ({place})" if place else str(error)
+        repair = hint.replace("{name}", name).replace("{variable}", PREFIX + name.upper())
+        raise BadSetting(told, field=name, hint=repair or error.hint) from None
 
 
 def described() -> list[dict[str, Any]]:

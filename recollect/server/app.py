@@ -115,6 +115,11 @@ def build(runtime: ServerRuntime) -> ASGIApp:
             return responses.problem(429, "too_many", str(error), hint=error.hint)
         return StreamingResponse(lines, media_type="text/event-stream")
 
+    async def unexpected(request: Request, error: Exception) -> Response:
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        runtime.counters.error(f"{request.method} {request.url.path}: {type(error).__name__}")
+        return responses.problem(500, "failed", "Unexpected error; the log has the details.")
+
     app = Starlette(
         routes=[
             *routes(ENDPOINTS, runtime),
@@ -127,7 +132,7 @@ def build(runtime: ServerRuntime) -> ASGIApp:
             RecollectError: _ours,
             HTTPException: _http,
             ClientDisconnect: _gone,
-            Exception: _unexpected,
+            Exception: unexpected,
         },
     )
     return Guard(app, runtime.tokens, runtime.port)
@@ -153,8 +158,3 @@ async def _http(request: Request, error: Any) -> Response:
 async def _gone(request: Request, error: Any) -> Response:
     """The client hung up before it had sent everything: nobody reads this, and nothing is wrong."""
     return Response(status_code=400)
-
-
-async def _unexpected(request: Request, error: Exception) -> Response:
-    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return responses.problem(500, "failed", "Unexpected error; the log has the details.")

@@ -55,9 +55,10 @@ def _call(runtime: ServiceRuntime, name: str, arguments: object, cwd: str | None
         return mcp_protocol.tool_result(tools.call(runtime, name, arguments, cwd), failed=False)
     except RecollectError as error:
         return mcp_protocol.refusal(error)
-    except Exception:
+    except Exception as error:
         # An agent can continue without memory; the log has the cause.
         log.exception("the tool %s failed", name)
+        runtime.counters.error(f"the tool {name}: {type(error).__name__}")
         words = "Unexpected error in Recollect; its log has the details."
         return mcp_protocol.tool_result(words, failed=True)
 

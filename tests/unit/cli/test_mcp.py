@@ -137,7 +137,10 @@ def test_the_project_is_where_the_agent_works(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_a_tool_that_breaks_says_so_and_where_to_look(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: pathlib.Path,
+    runtime_home: RuntimeHome,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     def broken(*_: object) -> str:
         raise ZeroDivisionError("the reason")
@@ -146,6 +149,8 @@ def test_a_tool_that_breaks_says_so_and_where_to_look(
     text, failed = McpAgent(str(tmp_path)).call("timeline")
     assert failed and text == "Unexpected error in Recollect; its log has the details."
     assert "the tool timeline failed" in caplog.text and "the reason" in caplog.text
+    told = runtime_home.runtime.counters.errors_last_hour()
+    assert told == ["the tool timeline: ZeroDivisionError"]
 
 
 # --- what the proxy does by itself ---------------------------------------------------------------

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from recollect.cli import doctor
 from recollect.client import Refused
 from tests.fakes.runtime import RuntimeHome
 from tests.make import event, record
@@ -299,3 +300,18 @@ def test_a_deleted_episode_stays_deleted_after_a_restart(tmp_path: pathlib.Path)
     again.put([event("the new key", kind="note")])
     assert [one["title"] for one in get(again, "/api/memories")["items"]] == ["the new key"]
     again.close()
+
+
+def test_what_no_route_expected_is_counted_where_the_doctor_looks(
+    runtime_home: RuntimeHome, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("the reason")
+
+    monkeypatch.setattr(runtime_home.runtime.store.projects, "all", broken)
+    status, _, raw = runtime_home.http("GET", "/api/projects")
+    assert status == 500 and b"the reason" not in raw and "the reason" in caplog.text
+    monkeypatch.undo()
+    health = runtime_home.client.get("/healthz")
+    assert health["errors_last_hour"]["latest"] == ["GET /api/projects: ZeroDivisionError"]
+    assert doctor._errors(health).verdict == "warn"
