@@ -140,7 +140,7 @@ def apply(tx: Transaction, change: BeliefChange, actor: str) -> Operation:
         reason=change.reason[:MOST_REASON],
         detail={"states": {one.record_id: one.state for one in change.changed}},
     )
-    tx.change_records(change.changed, operation)
+    tx.change_records(operation, change.changed)
     for one in change.made:
         tx.put_record(one, operation.op_id)
     tx.put_graph(*change.facts, *change.preferences, operation=operation)

@@ -407,7 +407,7 @@ def test_maintain_makes_the_indexes_anew(terminal: Terminal, runtime_home: Runti
     store.events.put([arrival("Mend the retry loop", session_id="s")])
     done = terminal("maintain", "--rebuild")
     assert done.returncode == 0 and "the work index was rebuilt: 1 turns" in done.stdout
-    assert [one.session_id for one in store.turn_works.all(NAMESPACE)] == ["s"]
+    assert [one.session_id for one in store.turn_works.stream(NAMESPACE)] == ["s"]
     assert len(json.loads(terminal("maintain", "--rebuild", "--json").stdout)["done"]) == 2
     assert terminal("maintain", "--rebuild", "--dry-run").returncode == 2
 

@@ -250,7 +250,7 @@ def test_the_history_of_a_merged_memory_names_the_merge_and_so_do_those_of_its_p
     def merge(tx: Transaction) -> str:
         names = [one.record_id for one in parts]
         done = tx.log("merge", NAMESPACE, "extraction", targets=names, created=[made.record_id])
-        tx.delete_records(done)
+        tx.change_records(done)
         tx.put_record(made, done.op_id)
         return done.op_id
 
