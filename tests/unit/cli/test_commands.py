@@ -291,6 +291,27 @@ def test_undo_and_its_list_agree(terminal: Terminal, tmp_path: pathlib.Path) -> 
     assert last["op_id"] in shown and first not in shown and "repeats the change" in shown
 
 
+def test_a_list_of_changes_is_as_long_as_it_was_asked_for(
+    terminal: Terminal, tmp_path: pathlib.Path
+) -> None:
+    ids = [json.loads(terminal("add", f"Note number {n}", "-p", "global", "--json").stdout)
+           for n in range(6)]  # fmt: skip
+    for one in ids[3:]:  # each leaves an entry of the log that is not shown
+        terminal("forget", one["record"]["record_id"], "-y")
+
+    def listed(*more: str) -> list[str]:
+        shown = terminal("change", "list", "-p", "global", "--json", *more).stdout
+        return [one["op_id"] for one in json.loads(shown)["items"]]
+
+    assert len(listed()) == 6 and listed("-n", "4") == listed()[:4]
+    first = json.loads(terminal("change", "list", "-p", "global", "-n", "4", "--json").stdout)
+    rest = Memory("global")._ask(
+        "GET", "/api/operations",
+        query={"project": "global", "undoable": True, "limit": 4, "before": first["next"]},
+    )  # fmt: skip
+    assert [one["op_id"] for one in rest["items"]] == listed()[4:]
+
+
 def test_undo_takes_back_what_was_done_in_the_project_and_nothing_else(
     terminal: Terminal, tmp_path: pathlib.Path
 ) -> None:
@@ -464,6 +485,11 @@ def test_the_queue_is_listed_run_and_retried(terminal: Terminal, runtime_home: R
 
 def test_settings_that_are_all_taken_back_leave_no_empty_file(alone: Terminal) -> None:
     assert alone("settings", "set", "backup_days", "3").returncode == 0
+    assert alone("settings", "unset", "backup_days").returncode == 0
+    written = alone.home / "settings.toml"
+    assert written.read_text() == "# Every setting is at its default.\n"
+    assert alone("settings", "set", "backup_days", "3").returncode == 0
+    assert written.read_text() == "backup_days = 3\n"
     assert alone("settings", "unset", "backup_days").returncode == 0
     assert (alone.home / "settings.toml").stat().st_size > 0
     assert alone("settings", "list").returncode == 0
