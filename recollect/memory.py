@@ -5,6 +5,7 @@ raises Refused with its words; a daemon that cannot be started raises CannotStar
 """
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -15,9 +16,11 @@ from recollect.core import settings
 from recollect.core.errors import BadInput
 from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
 from recollect.core.settings import Fusion
-from recollect.core.values import Operation, Receipt, Record, Session
+from recollect.core.values import Operation, Preference, Receipt, Record, Session
 
 if TYPE_CHECKING:
+    from recollect.server.routes.beliefs import Decided
+    from recollect.server.routes.portable import BackupFile, ImportState
     from recollect.service.administration import EmbeddingStats, ProjectLine
     from recollect.service.alarms import Alarm
     from recollect.service.analytics import AnalyticsOverview, StatsAnswer
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
     from recollect.service.conversation_compaction import CompactAnswer
     from recollect.service.effect import Effect
     from recollect.service.graph import EntityRecall
+    from recollect.service.jobs import JobLine
     from recollect.service.read import History, Provenance, TimelineAnswer
+    from recollect.service.reflection import Reflection
     from recollect.service.report import Report
     from recollect.service.search import SearchAnswer
     from recollect.service.sessions import ConversationPage, Resume, SessionDetail
@@ -38,6 +43,7 @@ T = TypeVar("T")
 Mode = Literal["hybrid", "keyword", "semantic"]
 Verdict = Literal["useful", "wrong", "never"]
 Turn = tuple[str, str]
+_LOOK_S = 0.2
 
 
 class Memory:
@@ -266,6 +272,141 @@ class Memory:
         """Say that a memory was useful, wrong, or never to be injected again."""
         body = {"record_id": record_id, "verdict": verdict}
         return str(self._ask("POST", "/api/feedback", body)["op_id"])
+
+    # --- beliefs ---
+
+    def rules(self, *, project: str | None = None) -> tuple[Record, ...]:
+        """What agents are told to hold to: the beliefs that hold here and everywhere."""
+        return self._beliefs("held", project)
+
+    def review(self, *, project: str | None = None) -> tuple[Record, ...]:
+        """What waits for a decision: proposed, or in dispute with another belief."""
+        return self._beliefs("waiting", project)
+
+    def keep(self, record_id: str, *, reason: str = "", both: bool = False) -> "Decided":
+        """A belief that waits, or ended, holds; with `both`, also those it is in dispute with."""
+        return self._decide(record_id, "keep", reason=reason, both=both)
+
+    def drop(self, record_id: str, *, reason: str = "") -> "Decided":
+        """A belief does not hold."""
+        return self._decide(record_id, "drop", reason=reason)
+
+    def correct(self, record_id: str, text: str, *, reason: str = "") -> "Decided":
+        """Another text holds instead of a belief."""
+        return self._decide(record_id, "correct", text=text, reason=reason)
+
+    def profile(self) -> tuple[Record | Preference, ...]:
+        """Who you are: lines that were added, then what you said in prompts."""
+        found = self._ask("GET", "/api/profile")
+        lines = _as(tuple[Record, ...], found["items"])
+        return *lines, *_as(tuple[Preference, ...], found["stated"])
+
+    def add_to_profile(self, text: str) -> "Added":
+        """A line that every session starts with."""
+        from recollect.service.write import Added
+
+        return _as(Added, self._ask("POST", "/api/profile", {"text": text}))
+
+    def reflect(
+        self, days: int = 7, *, preview: bool = False, project: str | None = None
+    ) -> "Reflection":
+        """Propose what follows from the last days; with `preview`, nothing is written."""
+        from recollect.service.reflection import Reflection
+
+        body = {"days": days, "preview": preview, "project": self._where(project)}
+        return _as(Reflection, self._ask("POST", "/api/reflection", body))
+
+    def _beliefs(self, show: str, project: str | None) -> tuple[Record, ...]:
+        found = self._ask(
+            "GET", "/api/beliefs", query={"show": show, "project": self._where(project)}
+        )
+        return _as(tuple[Record, ...], found["items"])
+
+    def _decide(self, record_id: str, how: str, **given: Any) -> "Decided":
+        from recollect.server.routes.beliefs import Decided
+
+        return _as(Decided, self._ask("POST", f"/api/beliefs/{_part(record_id)}/{how}", given))
+
+    # --- in and out ---
+
+    def export(
+        self,
+        format: Literal["jsonl", "json", "markdown"] = "jsonl",
+        *,
+        rows: Sequence[str] = (),
+        kind: RecordKind | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        project: str | None = None,
+    ) -> Iterator[bytes]:
+        """An export, piece by piece; project `all` is everything. `rows` are kinds of rows, such as
+        memory, event and fact; `kind` is that of memories."""
+        self.jobs()  # starts the daemon if there is none
+        where = self._where(project)
+        query = {
+            "format": format, "rows": ",".join(rows) or None, "kind": kind, "since": _text(since),
+            "until": _text(until), "project": None if where == "all" else where,
+        }  # fmt: skip
+        yield from self._client.stream(self._client.path("/api/export", query))
+
+    def import_history(
+        self,
+        *sources: str,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        dry_run: bool = False,
+        llm: bool = False,
+        project: str | None = None,
+    ) -> "ImportState":
+        """Import from agents and programs by name, or from files, as `recollect import` does, and
+        wait for it. `project` is the directory that it is narrowed to."""
+        from recollect.hosts.registry import transcript_environment
+        from recollect.server.routes.portable import ImportState
+
+        where = {name: os.environ[name] for name in transcript_environment() if name in os.environ}
+        body = {
+            "sources": list(sources), "since": _text(since), "until": _text(until),
+            "dry_run": dry_run, "llm": llm, "project": project and os.path.abspath(project),
+            "home": os.path.expanduser("~"), "directory": os.getcwd(), "env": where,
+        }  # fmt: skip
+        given = {name: value for name, value in body.items() if value is not None}
+        state = _as(ImportState, self._ask("POST", "/api/import", given))
+        while state.state == "running":
+            time.sleep(_LOOK_S)
+            state = self._get(ImportState, "/api/import")
+        return state
+
+    def backup(self) -> "BackupFile":
+        """Make a backup now; `recollect backup restore` puts one in place."""
+        from recollect.server.routes.portable import BackupFile
+
+        return _as(BackupFile, self._ask("POST", "/api/backups"))
+
+    def backups(self) -> tuple["BackupFile", ...]:
+        """The backups, newest first."""
+        from recollect.server.routes.portable import BackupFile
+
+        return _as(tuple[BackupFile, ...], self._ask("GET", "/api/backups")["items"])
+
+    def jobs(self) -> tuple["JobLine", ...]:
+        """Background work, running and ended."""
+        from recollect.service.jobs import JobLine
+
+        return _as(tuple[JobLine, ...], self._ask("GET", "/api/jobs")["items"])
+
+    def cancel_job(self, job_id: str) -> tuple["JobLine", ...]:
+        """The jobs after that."""
+        return self._change_job(job_id, "cancel")
+
+    def retry_job(self, job_id: str) -> tuple["JobLine", ...]:
+        """The jobs after that."""
+        return self._change_job(job_id, "retry")
+
+    def _change_job(self, job_id: str, act: str) -> tuple["JobLine", ...]:
+        from recollect.service.jobs import JobLine
+
+        changed = self._ask("POST", "/api/jobs", {"job_id": job_id, "act": act})
+        return _as(tuple[JobLine, ...], changed["items"])
 
     # --- looking back ---
 

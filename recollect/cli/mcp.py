@@ -120,7 +120,7 @@ class DaemonLink:
         except ValueError:
             return tool_result("the daemon gave no answer; recollect logs", failed=True)
         except RecollectError as error:
-            return tool_result(f"{error} {error.hint}".strip(), failed=True)
+            return mcp_protocol.refusal(error)
 
     def _send(self, request: bytes) -> bytes:
         from recollect.client import Client, NoAnswer, NotRunning

@@ -7,7 +7,7 @@ import click
 from recollect.cli.options import json_option, project_option, project_path
 from recollect.cli.output import daemon_client, many, print_json, print_text
 from recollect.client import Client
-from recollect.core.kinds import TYPES
+from recollect.core.kinds import PROFILE, TYPES
 
 KEYS = "k keep, d drop, c correct, s skip, q quit"
 BOTH = "b both hold, "  # of a dispute
@@ -115,8 +115,10 @@ def _print_belief(
     more = " ".join(one["summary"].split())
     body = f"{said} ({more})" if more and not more.startswith(said[:40]) else said
     print_text(body, indent=indent, label=label)
-    where = one["scope"] + (f" {one['scope_name']}" if one["scope_name"] else "")
-    where = project if project and one["scope"] == "project" else f"{project} {where}".strip()
+    held = "everywhere" if "/project/" not in one["namespace"] else one["scope"]
+    held = "your profile" if one["category"] == PROFILE else held
+    where = held + (f" {one['scope_name']}" if one["scope_name"] else "")
+    where = project if project and held == "project" else f"{project} {where}".strip()
     said_by = "imported" if one["strategy"] == "import" else f"said by {one['author']}"
     marks = [one["record_id"], one["valid_from"][:10], where, said_by]
     marks += [one["state"]] if one["state"] != "current" else []

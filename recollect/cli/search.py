@@ -113,7 +113,8 @@ def _print_found(answer: dict[str, Any], project: str, *, closest: bool) -> None
         _nothing(project)
         return
     if not (good or closest):
-        click.echo(f"Nothing fits. {memories(len(items)).capitalize()} come closest: --closest")
+        verb = "comes" if len(items) == 1 else "come"
+        click.echo(f"Nothing fits. {memories(len(items)).capitalize()} {verb} closest: --closest")
         return
     for head, some in (("", items[:good]), (_LESS if good else _NONE, items[good:])):
         if some and head:

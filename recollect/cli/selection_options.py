@@ -32,7 +32,7 @@ def selection_options(function: F) -> F:
         click.argument("memories", nargs=-1, metavar="[MEMORY]..."),
         click.option("--session", help="Everything of this session."),
         click.option("--entity", help="Everything that mentions this entity, by any of its names."),
-        click.option("--text", help="Everything that contains these words."),
+        click.option("--text", help="Everything that contains this text, also within a word."),
         time_option("--until", "Everything in --project from before TIME."),
         click.option("--all", "everything", is_flag=True, help="Everything in --project."),
         project_option("Only in this project: a directory, a name, an id or `global`."),

@@ -43,7 +43,7 @@ def command(as_json: bool) -> int:
         agents: list[dict[str, Any]] = []
         if not health["store"]["problem"]:
             projects, agents = _projects(client, chosen), client.get("/api/hosts")["items"]
-        _print_health(health, sum(one["records"] for one in projects), agents)
+        _print_health(health, projects, agents)
         if projects:
             names = dict.fromkeys(one["name"] for one in projects)
             print_text("Projects, the latest first: " + ", ".join(names))
@@ -92,7 +92,10 @@ def _projects(client: Client, chosen: Settings) -> list[dict[str, Any]]:
     ]
 
 
-def _print_health(health: dict[str, Any], memories: int, agents: list[dict[str, Any]]) -> None:
+def _print_health(
+    health: dict[str, Any], projects: list[dict[str, Any]], agents: list[dict[str, Any]]
+) -> None:
+    memories = sum(one["records"] for one in projects)
     click.echo(
         f"Recollect {health['version']} is {health['status']}: process {health['pid']}, "
         f"up {_span(health['uptime_s'])}, http://127.0.0.1:{health['port']}"
@@ -103,7 +106,8 @@ def _print_health(health: dict[str, Any], memories: int, agents: list[dict[str, 
         + (f"Memories: {memories}. " if not health["store"]["problem"] else "")
         + f"In the spool: {health['spool']['events']}."
     )
-    _print_extraction(health["unextracted"], health["extraction"])
+    names = {one["namespace"]: one["name"] for one in projects if one["project_id"]}
+    _print_extraction(health["unextracted"], health["extraction"], names)
     if told := port_taken(health):
         click.secho(told, fg="yellow")
     rows = [
@@ -169,7 +173,10 @@ def _quoted(path: str) -> str:
     return shlex.quote(_printable(path))
 
 
-def _print_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> None:
+def _print_extraction(
+    waiting: dict[str, Any], extraction: dict[str, Any], names: dict[str, str]
+) -> None:
+    """`names`: what the projects are called, by their namespaces."""
     provider = extraction["provider"]
     who = "by rules" if provider == "none" else provider
     click.echo(f"Waiting for extraction ({who}): {many(waiting['events'], 'event')}.")
@@ -186,11 +193,20 @@ def _print_extraction(waiting: dict[str, Any], extraction: dict[str, Any]) -> No
             fg="yellow",
         )
     for namespace, why in extraction.get("by_rules_because", {}).items():
-        click.secho(f"{namespace} goes on by rules: {why}", fg="yellow")
+        click.secho(f"{_named(namespace, names)} goes on by rules: {why}", fg="yellow")
     for namespace, state in extraction.get("breakers", {}).items():
-        click.secho(f"The breaker of {namespace} is {state}.", fg="yellow")
+        told = (
+            f"The breaker of {_named(namespace, names)} is {state}: the model failed several times."
+        )
+        click.secho(told, fg="yellow")
     for namespace in extraction.get("judge_breakers", []):
-        click.secho(f"The judge of {namespace} is left out of the next run.", fg="yellow")
+        told = f"The judge of {_named(namespace, names)} is left out of the next run."
+        click.secho(told, fg="yellow")
+
+
+def _named(namespace: str, names: dict[str, str]) -> str:
+    """A project as its user knows it."""
+    return _printable(names.get(namespace, "what belongs to no project"))
 
 
 def private_sessions_in(health: dict[str, Any]) -> list[private_sessions.PrivateSession]:

@@ -121,6 +121,11 @@ def same_object(left: str, right: str) -> bool:
     return object_key(left) == object_key(right)
 
 
+def names_object(text: str, thing: str) -> bool:
+    """Whether a text names this object: without a version it names every version."""
+    return same_object(text, thing) or object_key(text) == key(thing)
+
+
 def object_key(text: str) -> str:
     """What two objects of a fact are compared by: forms of a name are one, versions are not."""
     folded = " ".join(text.split()).casefold()

@@ -51,8 +51,8 @@ def explained(error: msgspec.MsgspecError, kind: Any) -> BadInput:
 
 
 def _message(message: str, kind: Any, field: str) -> str:
-    if message.startswith("Invalid enum value"):
-        given = message.removeprefix("Invalid enum value").strip()
+    if message.startswith(("Invalid enum value", "Invalid value")):
+        given = message.removeprefix("Invalid enum value").removeprefix("Invalid value").strip()
         allowed = ", ".join(str(one) for one in _allowed(kind, field))
         return f"cannot be {given}: it is one of {allowed}" if allowed else f"cannot be {given}"
     if "matching regex" in message:
@@ -91,10 +91,11 @@ def _near(kind: Any, name: str) -> str:
 
 def _allowed(kind: Any, field: str) -> list[Any]:
     """The values that a field takes, found by its path through the type."""
-    here = [inspect.type_info(kind)]
+    here, tags = [inspect.type_info(kind)], list[Any]()
     for step in re.findall(r"[^.\[\]]+|\[[^\]\[]*\]", field):
+        tags = [tag for one in here for tag in _tags(one, step)]
         here = [inner for one in here for inner in _inside(one, step)]
-    found = (value for one in here for value in _literals(one))
+    found = (*tags, *(value for one in here for value in _literals(one)))
     return sorted(dict.fromkeys(found), key=str)
 
 
@@ -106,6 +107,13 @@ def _inside(kind: inspect.Type, step: str) -> Iterator[inspect.Type]:
             yield one.item_type
         elif isinstance(one, inspect.DictType):
             yield one.value_type
+
+
+def _tags(kind: inspect.Type, step: str) -> Iterator[Any]:
+    """The names of the shapes of a value, if that is the field which tells them apart."""
+    for one in _plain(kind):
+        if isinstance(one, inspect.StructType) and one.tag_field == step:
+            yield one.tag
 
 
 def _literals(kind: inspect.Type) -> Iterator[Any]:

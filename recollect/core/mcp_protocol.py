@@ -12,6 +12,7 @@ from typing import Any
 
 from recollect import __version__
 from recollect.core import tool_schemas
+from recollect.core.errors import RecollectError
 
 # Those that begin with `initialize`. A client that first tries a newer one by `server/discover` is
 # told that there is no such method, and then begins with `initialize` too.
@@ -73,6 +74,14 @@ def _initialized(parameters: Message) -> Message:
 def tool_result(text: str, *, failed: bool) -> Message:
     """What a tool answered, as the result of `tools/call`; also what it refused, in words."""
     return {"content": [{"type": "text", "text": text}], "isError": failed}
+
+
+def refusal(error: RecollectError) -> Message:
+    """What went wrong and, on a line of its own, what to do about it."""
+    text, field = str(error), getattr(error, "field", "")
+    if field and not text.startswith(field):
+        text = f"{field}: {text}"
+    return tool_result(f"{text}\nTry: {error.hint}" if error.hint else text, failed=True)
 
 
 def error(identity: Any, code: int, message: str) -> Message:

@@ -21,6 +21,8 @@ from recollect.core.errors import BadInput, BadSetting, CannotWrite
 from recollect.core.kinds import KINDS
 
 FILE_BYTES = 1 << 20
+EMPTY = "# Every setting is at its default.\n"
+NO_MODEL = "llm_model = '' names no model: a server of your own at llm_base_url needs one"
 PREFIX = "RECOLLECT_"
 # What else is read from the environment: the guard against our own calls, and what tests set.
 OTHER_VARIABLES = frozenset(
@@ -277,21 +279,23 @@ def load(
     environ = os.environ if environ is None else environ
     path = file_path(environ, (flags or {}).get("home"))
     chosen: dict[str, Any] = {}
-    for values, hint in (
-        (_from_file(path), f"It is set in {path}."),
-        (_from_environment(environ), "It is set in the environment: {variable}."),
-        (flags or {}, ""),
+    for values, place, hint in (
+        (_from_file(path), f"set in {path}", "recollect settings unset {name}"),
+        (_from_environment(environ), "set in the environment", "unset {variable}"),
+        (flags or {}, "", ""),
     ):
         for name, value in values.items():
             if name not in REMOVED:
-                chosen[name] = _located(name, value, hint)
-    loaded = Settings(**chosen)
-    if loaded.llm_base_url and loaded.provider == "openai" and not loaded.llm_model:
-        raise BadSetting(
-            "llm_model = '' names no model: a server of your own at llm_base_url needs one",
-            field="llm_model",
-        )
-    return loaded
+                chosen[name] = _located(name, value, place, hint)
+    if _lacks_model(chosen):
+        raise BadSetting(NO_MODEL, field="llm_model")
+    return Settings(**chosen)
+
+
+def _lacks_model(chosen: Mapping[str, Any]) -> bool:
+    """Whether a server of the user's own is named, and no model of it."""
+    own_server = bool(chosen.get("llm_base_url")) and chosen.get("provider") == "openai"
+    return own_server and not chosen.get("llm_model")
 
 
 def ignored_names(environ: Mapping[str, str] | None = None) -> list[str]:
@@ -367,7 +371,8 @@ def write(path: str, name: str, value: Any) -> Any:
         except FileNotFoundError:
             before = ""
         # Never 0 bytes: that is how a lost file looks, and doctor warns about it.
-        after = written(before, name, wanted) or "# Every setting is at its default.\n"
+        after = written(before.removeprefix(EMPTY), name, wanted) or EMPTY
+        _refuse_without_model(before, after, name)
         oslayer.replace_file(path, after.encode())
     except UnicodeDecodeError as error:
         raise CannotWrite(f"{path} is not UTF-8 text", hint=f"Correct {path}.") from error
@@ -376,13 +381,22 @@ def write(path: str, name: str, value: Any) -> Any:
     return wanted
 
 
-def _located(name: str, value: Any, hint: str) -> Any:
+def _refuse_without_model(before: str, after: str, name: str) -> None:
+    """With an address and no model, no command would work; a file that is so already may change."""
+    others = _from_environment(os.environ)
+    lacked, lacks = (_lacks_model({**tomllib.loads(text), **others}) for text in (before, after))
+    if lacks and not lacked:
+        raise BadInput(NO_MODEL, field=name, hint="recollect settings set llm_model NAME")
+
+
+def _located(name: str, value: Any, place: str, hint: str) -> Any:
     """A checked value; the error says whether the file or the environment is at fault."""
     try:
         return checked(name, value)
     except BadSetting as error:
-        where = hint.replace("{variable}", PREFIX + name.upper())
-        raise BadSetting(str(error), field=name, hint=where or error.hint) from None
+        told = f"{error} ({place})" if place else str(error)
+        repair = hint.replace("{name}", name).replace("{variable}", PREFIX + name.upper())
+        raise BadSetting(told, field=name, hint=repair or error.hint) from None
 
 
 def described() -> list[dict[str, Any]]:

@@ -186,6 +186,7 @@ class Notes:
     alike: float = entry(0.7, 0, 1, "share of words that two titles of one memory have in common")
     alike_words: int = entry(3, 1, 10, "fewest words of a title, for that share to mean something")
     restated: float = entry(0.6, 0, 1, "share of a memory's words that rules told before it say")
+    stated_words: int = entry(3, 1, 10, "fewest words of a prompt that states something")
 
 
 @dataclass(frozen=True)

@@ -92,10 +92,6 @@ class _Receipts(_View):
 
 
 class _TurnWorks(_View):
-    def all(self, *args: Any, **kwargs: Any) -> list[TurnWork]:
-        found = map(self._stones.visible_work, self._whole.all(*args, **kwargs))
-        return [one for one in found if one is not None]
-
     def stream(self, *args: Any, **kwargs: Any) -> Iterator[TurnWork]:
         found = map(self._stones.visible_work, self._whole.stream(*args, **kwargs))
         return (one for one in found if one is not None)

@@ -215,8 +215,11 @@ def _own_as(target: str, handle: int) -> None:
 
 def _save(ledger: InstallLedger, backups: dict[str, bytes]) -> None:
     try:
-        os.makedirs(os.path.dirname(ledger.directory), mode=0o700, exist_ok=True)
-        os.makedirs(os.path.join(ledger.directory, "files"), mode=0o700, exist_ok=True)
+        # One by one: a mode holds for the last directory of a path only.
+        for here in (os.path.dirname(ledger.directory), ledger.directory, ledger.files_directory):
+            os.makedirs(here, mode=0o700, exist_ok=True)
+        if sys.platform != "win32":
+            os.chmod(ledger.directory, 0o700)  # earlier versions made it readable
         for path, raw in backups.items():
             _write(path, raw, 0o600)
         _write(ledger.path, ledger.encoded(), 0o600)

@@ -56,9 +56,13 @@ class InstallLedger(msgspec.Struct, frozen=True, kw_only=True):
     def path(self) -> str:
         return os.path.join(self.directory, "ledger.json")
 
+    @property
+    def files_directory(self) -> str:
+        return os.path.join(self.directory, "files")
+
     def backup_path(self, path: str) -> str:
         name = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        return os.path.join(self.directory, "files", f"{name}-{os.path.basename(path)}")
+        return os.path.join(self.files_directory, f"{name}-{os.path.basename(path)}")
 
     def original(self, path: str) -> bytes | None:
         """The bytes from before us, verified; None when there was no file."""

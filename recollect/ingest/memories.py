@@ -70,7 +70,7 @@ class Memories:
                 "move", record.namespace, actor, targets=which, reason=reason,
                 detail={"to": namespace},
             )  # fmt: skip
-            tx.delete_records(left)
+            tx.change_records(left)
             came = tx.log(
                 "move", namespace, actor, created=which, reason=reason,
                 detail={"from": record.namespace, "left_by": left.op_id},
@@ -93,14 +93,19 @@ class Memories:
     def edit(
         self, record: Record, actor: str, reason: str = "", stone: dict[str, Any] | None = None
     ) -> Operation:
-        """Write a new version of a memory. `stone` is a log entry that hides statements of the old
-        one."""
-        operation = self._store.records.edit(record, actor, reason)
-        if stone is not None:
-            made = {**stone, "by": operation.op_id}
-            self._store.transaction(
-                lambda tx: tx.log("tombstone", record.namespace, actor, detail=made)
-            )
+        """Write a new version of a memory; NotFound when there is none. `stone` is a log entry that
+        hides statements of the old one."""
+
+        def work(tx: Transaction) -> Operation:
+            which = [record.record_id]
+            operation = tx.log("edit", record.namespace, actor, targets=which, reason=reason)
+            tx.change_records(operation, [record])
+            if stone is not None:
+                made = {**stone, "by": operation.op_id}
+                tx.log("tombstone", record.namespace, actor, detail=made)
+            return operation
+
+        operation = self._store.transaction(work)
         self.changed(record.namespace, operation.targets)
         return operation
 
@@ -121,7 +126,7 @@ class Memories:
                 return None
             which = [one.record_id for one in there]
             operation = tx.log("delete", namespace, actor, targets=which, reason=reason)
-            tx.delete_records(operation)
+            tx.change_records(operation)
             if stone is not None:
                 for one in there:
                     tx.log("tombstone", namespace, actor, detail=stone(one))

@@ -29,13 +29,14 @@ class RecallQuestion:
 @dataclass(frozen=True)
 class Recalled:
     """The answer: the text to inject, the memories in it, and how long it took. `besides`: in words
-    for the user, what it tells that is no memory."""
+    for the user, what it tells that is no memory. `lines`: what it tells of earlier work."""
 
     context: str = ""
     records: tuple[str, ...] = ()
     latency_us: int = 0
     receipt_id: str | None = None
     besides: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ class Sources:
     ended: EndedStatements | None = None  # without it nothing that ended is taken out of texts
     rules: "RuleCache | None" = None  # without it no rule comes by the action it is about
     results: ResultCache[Found] = field(default_factory=ResultCache)
+    has_full_text: bool = True  # a store as it was at a time in the past has none
 
     def records(self, namespaces: Sequence[str], record_ids: Sequence[str]) -> list[Record]:
         """Those of the memories that are there, in this order."""

@@ -13,7 +13,7 @@ from typing import Any
 from recollect.core import vector_bytes as layout
 from recollect.core.clock import to_micros
 from recollect.core.ids import RECORD
-from recollect.core.text_words import count_tokens, stem
+from recollect.core.text_words import STOP_WORDS, count_tokens, stem
 from recollect.core.text_words import words as words_in
 from recollect.core.tuning import NOTES, PRIORS, SPEAKING, WORK_FILES
 from recollect.core.values import Entity, Fact, Procedure
@@ -97,7 +97,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         rules = sources.rules.about(namespaces, text, command=False)
         draft.lines += [one for one in rules if one.why.startswith(NAMED) or not names_file(one)]
     limit = DEEP_CANDIDATES if draft.about_past else CANDIDATES
-    if not sources.index_cache.ready(namespaces):
+    if not (sources.index_cache.ready(namespaces) or sources.index_cache.soon_ready(namespaces)):
         if draft.graphs:
             walks, _ = sources.graphs.walk(text, namespaces)
             _from_graph(sources, draft, walks, parse(text).content)
@@ -117,6 +117,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
             at=now,
             limit=limit,
             fusion=sources.settings.fusion,
+            store=sources.store if sources.has_full_text else None,
         ),
     )
     ranked = found.ranked
@@ -284,8 +285,11 @@ def _early(sources: Sources, draft: Draft) -> None:
 
 
 def _covering(hits: Sequence[Any], text: str) -> list[Any]:
-    """Hits that hold at least half of the prompt's longer words."""
-    words = {word.lower().strip(".,:;!?()\"'`") for word in text.split() if len(word) > 3}
+    """Hits that hold at least half of the prompt's longer words; "what did we decide last time"
+    names nothing to look for."""
+    named = ABOUT_PAST.sub(" ", text[:4000]).split()
+    words = {word.lower().strip(".,:;!?()\"'`") for word in named if len(word) > 3}
+    words -= STOP_WORDS
     kept = []
     for hit in hits:
         record = hit.record

@@ -46,7 +46,6 @@ log = logging.getLogger(__name__)
 LIMIT_MS = 500  # then the prompt goes on without memory: the hook's own limit is 1 s
 PLACE_TOKENS = 100
 PAST_TOKENS = 4  # a question about the past may take so many times the budget of a prompt
-_HEADS = "\n".join(render.HEADS.values())
 # What lines that are no memories tell, in words for the user.
 _BESIDES: dict[Section, str] = {
     "profile": "your profile",
@@ -137,7 +136,15 @@ class Recall:
             self.own_text.injected(question.session_id, text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
         besides = (_BESIDES[one.section] for one in draft.kept if one.record is None)
-        return Recalled(text, injected, latency, receipt_id, tuple(dict.fromkeys(besides)))
+        lines = [render.disarm(one.line) for one in draft.kept if one.section in ("files", "place")]
+        return Recalled(
+            text,
+            injected,
+            latency,
+            receipt_id,
+            tuple(dict.fromkeys(besides)),
+            tuple(lines) if text else (),
+        )
 
     def preview(self, question: RecallQuestion, tokens: int | None = None) -> Preview:
         """What would be told to this question now, and why: no receipt is written, no session
@@ -234,15 +241,15 @@ class Recall:
 
     def _fitted(self, draft: Draft, tokens: int, *, headed: bool) -> tuple[str, tuple[str, ...]]:
         """The text, cut to its budget, and the memories in it."""
-        heads = _HEADS if draft.as_sections else render.RULES
+        wanted: dict[Section, list[BriefLine]] = {}
+        for line in draft.kept:
+            wanted.setdefault(line.section, []).append(line)
+        heads = render.headings(wanted) if draft.as_sections else render.RULES
         frame = render.wrap(heads)
         # Whoever names a budget gets no token more; a hook's budget is for what is told.
         room = int(tokens * (1 - MARGIN)) - count_tokens(frame if draft.as_sections else heads)
         room -= count_tokens(draft.hint)
         chars = draft.question.limit_chars - len(frame) - len(draft.hint)
-        wanted: dict[Section, list[BriefLine]] = {}
-        for line in draft.kept:
-            wanted.setdefault(line.section, []).append(line)
         forms = {id(line): self._forms(line, draft) for line in draft.kept}
         longest = {name: [forms[id(line)][0] for line in some] for name, some in wanted.items()}
         may = allot(

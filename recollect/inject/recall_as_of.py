@@ -41,7 +41,17 @@ def recall_as_of(
     graphs.fill(namespaces)
     filled: Any = _Filled()
     clock = ManualClock(moment)
-    sources = Sources(then, engine, filled, graphs, WorkCache(then), feedback, clock, settings)
+    sources = Sources(
+        then,
+        engine,
+        filled,
+        graphs,
+        WorkCache(then),
+        feedback,
+        clock,
+        settings,
+        has_full_text=False,
+    )
     return Recall(sources, receipts, counters)
 
 

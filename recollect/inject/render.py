@@ -9,7 +9,7 @@ template. The mark has square brackets, because Gemini CLI and Qwen Code escape 
 
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
@@ -27,6 +27,7 @@ HEADS: dict[Section, str] = {
     "history": "### Relevant History",
     "procedures": "### Learned Procedures",
 }
+_UNDER: dict[Section, Section] = {"profile": "rules", "related": "known", "state": "history"}
 RULES = "Rules here: "
 PROFILE = "About the person: "
 SUMMARY_CHARS = 400
@@ -56,7 +57,7 @@ def assemble(texts: Mapping[Section, Sequence[str]], *, as_sections: bool) -> st
         heads = [PROFILE + profile] if profile else []
         heads += [RULES + rules] if rules else []
         return "\n".join([*heads, *lines])
-    merged: dict[Section, list[str]] = {
+    merged: dict[Section, list[str]] = {  # as in `_UNDER`
         "rules": [*(f"- {one}" for one in texts.get("profile", ())), *texts.get("rules", ())],
         "known": [*texts.get("known", ()), *texts.get("related", ())],
         "history": [*texts.get("state", ()), *texts.get("history", ())],
@@ -64,6 +65,12 @@ def assemble(texts: Mapping[Section, Sequence[str]], *, as_sections: bool) -> st
     }
     headed = [line for head, some in merged.items() if some for line in (HEADS[head], *some)]
     return "\n".join([*texts.get("files", ()), *texts.get("place", ()), *headed])
+
+
+def headings(sections: Iterable[Section]) -> str:
+    """The headings over these sections."""
+    under = {_UNDER.get(one, one) for one in sections}
+    return "\n".join(head for section, head in HEADS.items() if section in under)
 
 
 def forms(line: BriefLine, *, as_sections: bool, quoted: bool = False) -> tuple[str, ...]:

@@ -39,6 +39,10 @@ ABOUT_PAST = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\?\s*$")
+_QUESTION_WORDS = frozenset(
+    ("what", "which", "who", "whose", "when", "where", "why", "how", "is", "are", "was", "were",
+     "do", "does", "did", "can", "could", "should", "would", "will", "has", "have")
+)  # fmt: skip
 _REQUESTS = re.compile(r"\b(?:can|could|would|will|please) you\b|\bplease\b", re.IGNORECASE)
 _PUBLISHING = frozenset(
     ("commit", "push", "merge", "rebase", "tag", "pr", "pull", "request", "branch", "message",
@@ -197,7 +201,7 @@ def _choose_memories(draft: Draft) -> None:
             line.why_not = "its session is here in full"
             continue
         least = NOTES.turn if draft.semantic else NOTES.turn_by_words
-        if record.category == UNANSWERED and record.title.rstrip().endswith("?"):
+        if record.category == UNANSWERED and _states_nothing(record.title):
             line.why_not = "a question that got no answer"
         elif draft.asked_on_purpose or not line.parts:
             continue
@@ -214,6 +218,13 @@ def _choose_memories(draft: Draft) -> None:
     kept = [line for line, _ in memories if not line.why_not and not line.by_action]
     for line in kept[max(1, most - facts) :]:
         line.why_not = "enough was found that is more likely to be of use"
+
+
+def _states_nothing(prompt: str) -> bool:
+    """Whether a prompt is a question, with its mark or without, or a few words to look for."""
+    words = words_in(prompt[:1000])
+    short = len(words) < NOTES.stated_words
+    return short or _ASKS.search(prompt[-1000:]) is not None or words[0] in _QUESTION_WORDS
 
 
 def chance_of_memory(

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import msgspec
+
 from recollect.core import safe_files
 from recollect.core.bounded_wait import BoundedThreads, Late
 from recollect.core.clock import to_micros
@@ -28,6 +30,7 @@ MOST_FILES = 8
 MOST_BYTES = 1 << 20
 PATIENCE_S = 0.03
 BACKGROUND_S = 10.0
+ASKED_S = 1.0  # that somebody who reads memories waits for a work tree whose disk is slow
 MOST_RECORDS = 30
 _CACHED = 8192
 _Stamp = tuple[int, int, int, int]
@@ -60,9 +63,9 @@ def cite(
         return ()
 
 
-def in_background(look: Callable[..., T], *arguments: Any) -> T:
-    """Read a work tree when no caller waits for it; Late when its disk hangs."""
-    return _background.run(BACKGROUND_S, look, *arguments)
+def in_background(look: Callable[..., T], *arguments: Any, patience_s: float = BACKGROUND_S) -> T:
+    """Read a work tree; Late when its disk hangs. Without a patience, no caller waits for it."""
+    return _background.run(patience_s, look, *arguments)
 
 
 def _cite(paths: Iterable[str], where: str) -> tuple[Citation, ...]:
@@ -235,15 +238,32 @@ class FreshnessChecker:
         if not asked:
             return {}
         try:
-            return self._looking.run(patience_s, self._look, asked)
+            return self._looking.run(patience_s, _look, self._store, asked)
         except Late:
             return {}
 
-    def _look(self, records: Sequence[Record]) -> dict[str, FileFreshness]:
-        roots: dict[str, list[str]] = {}
+
+def with_freshness(store: Store, records: Iterable[Record]) -> list[Record]:
+    """Memories with the freshness that they have now, as recall tells it; the one that is stored
+    where it is not known in time."""
+    all_of_them = list(records)
+    cited = [one for one in all_of_them if one.citations]
+    try:
+        found = _background.run(ASKED_S, _look, store, cited) if cited else {}
+    except Late:
         found = {}
-        for record in records:
-            if record.namespace not in roots:
-                roots[record.namespace] = self.roots(self._store, record.namespace)
-            found[record.record_id] = freshness_of(record, roots[record.namespace])
-        return found
+    states = {name: one.state for name, one in found.items() if one.state != "unknown"}
+    return [
+        msgspec.structs.replace(one, freshness=states.get(one.record_id, one.freshness))
+        for one in all_of_them
+    ]
+
+
+def _look(store: Store, records: Sequence[Record]) -> dict[str, FileFreshness]:
+    roots: dict[str, list[str]] = {}
+    found = {}
+    for record in records:
+        if record.namespace not in roots:
+            roots[record.namespace] = FreshnessChecker.roots(store, record.namespace)
+        found[record.record_id] = freshness_of(record, roots[record.namespace])
+    return found

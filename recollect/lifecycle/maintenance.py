@@ -186,9 +186,7 @@ class Maintenance:
             for one, state in changed:
                 if one.record_id not in gone:
                     report.note(one, state)
-        found["inferred things faded"] = len(
-            self._store.aging.inferred(namespace, report.at - decay.STEP, 1 << 30)
-        )
+        found["inferred things faded"] = len(self._inferred(namespace, report))
         if before := self._receipts_before(report):
             found["receipts dropped"] = self._store.aging.purge(
                 "receipts", before, namespace=namespace, apply=False
@@ -290,7 +288,7 @@ class Maintenance:
                 reason="; ".join(sorted(reasons)),
                 detail=dict(reasons),
             )
-            tx.delete_records(operation)
+            tx.change_records(operation)
 
         self._store.transaction(work)
         self._memories.changed(namespace, doomed)
@@ -328,7 +326,7 @@ class Maintenance:
             operation = tx.log(
                 "merge", namespace, ACTOR, targets=gone, created=[made.record_id], reason=reason
             )
-            tx.delete_records(operation)
+            tx.change_records(operation)
             tx.put_record(made, operation.op_id, stands_for=marks)
 
         self._store.transaction(work)
@@ -337,11 +335,21 @@ class Maintenance:
     # --- fading, freshness ---
 
     def _fading(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
-        before = report.at - decay.STEP
-        while due := self._store.aging.inferred(namespace, before, PURGED):
-            self._store.transaction(functools.partial(_fade, namespace, due, report.at))
-            report.counts["inferred things faded"] += len(due)
+        for some in _batched(self._inferred(namespace, report), PURGED):
+            self._store.transaction(functools.partial(_fade, namespace, some, report.at))
+            report.counts["inferred things faded"] += len(some)
             yield
+
+    def _inferred(self, namespace: str, report: MaintenanceReport) -> list[Fact | Relationship]:
+        """What was only inferred, and not touched since."""
+        graph, before = self._store.graph, report.at - decay.STEP
+        held: list[Fact | Relationship] = [*graph.all(namespace, Fact)]
+        held += graph.all(namespace, Relationship)
+        return [
+            one
+            for one in held
+            if one.source_type == "inferred" and one.updated_at and one.updated_at <= before
+        ]
 
     def _freshening(self, namespace: str, report: MaintenanceReport) -> Iterator[None]:
         for changed in self._freshness_changes(namespace):

@@ -115,7 +115,7 @@ class Erasure:
             kept = self._selected_in_backups(wanted) if backups else []
             tombstones = self._log_tombstones(selected, actor) if never_again else 0
             for namespace, selection, _ in selected:
-                before = self._store.turn_works.all(namespace)
+                before = list(self._store.turn_works.stream(namespace))
                 chosen = self._store.bulk.erase(namespace, selection, actor)
                 self._memories.changed(namespace, chosen.record_ids)
                 self._forget_work(namespace, before)
@@ -133,7 +133,7 @@ class Erasure:
         """Make the work of what is left anew, and erase the receipts of briefs that named a file, a
         command or anything else that only the erased turns knew of."""
         self._turn_writer.derive_work(namespace)
-        lost = LostNames(before, self._store.turn_works.all(namespace))
+        lost = LostNames(before, list(self._store.turn_works.stream(namespace)))
         cursor: Cursor | None = None
         stale: list[str] = []
         while lost:
@@ -166,7 +166,7 @@ class Erasure:
             selection = self._selection(wanted, namespace)
             if selection is None:
                 continue
-            chosen = self._store.bulk.choose(namespace, selection)
+            chosen = self._store.bulk.erase(namespace, selection, "", apply=False)
             if chosen.total or (wanted.everything and wanted.namespace):
                 found.append((namespace, selection, chosen))
         if not found and required:

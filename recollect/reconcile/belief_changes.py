@@ -5,6 +5,7 @@ transaction. A belief that ends takes along the facts and preferences that were 
 statement; what else repeats it is recognised when it is read (`extract/ended_statements.py`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -41,9 +42,7 @@ def ending(
         belief.namespace,
         reason,
         changed=(ended(belief, by, at),),
-        facts=tuple(
-            msgspec.structs.replace(one, valid_until=max(at, one.valid_from)) for one in facts
-        ),
+        facts=_until(facts, at),
         gone=tuple(one.preference_id for one in preferences),
     )
 
@@ -59,6 +58,18 @@ def disputing(graph: GraphReads, old: Record, new: Record, reason: str = "") -> 
     """A newer belief may have ended another: that one is told no more until somebody decides."""
     ends = replacing(graph, old, new, reason)
     return replace(ends, changed=(in_state(old, "disputed", new.record_id),))
+
+
+def of_turn(graph: GraphReads, said: Record, new: Record, reason: str = "") -> BeliefChange:
+    """The same for what a turn said, which was no belief: more may have been said in it, so that
+    only facts end whose subject the newer one names."""
+    about = word_hashes(f"{new.title} {new.subject}")
+    facts = [one for one in made_with(graph, said)[0] if word_hashes(one.subject) <= about]
+    return BeliefChange(said.namespace, reason, facts=_until(facts, new.valid_from))
+
+
+def _until(facts: Sequence[Fact], at: datetime) -> tuple[Fact, ...]:
+    return tuple(msgspec.structs.replace(one, valid_until=max(at, one.valid_from)) for one in facts)
 
 
 def _taken_over(graph: GraphReads, old: Record, new: Record) -> tuple[Preference, ...]:
@@ -129,7 +140,7 @@ def apply(tx: Transaction, change: BeliefChange, actor: str) -> Operation:
         reason=change.reason[:MOST_REASON],
         detail={"states": {one.record_id: one.state for one in change.changed}},
     )
-    tx.change_records(change.changed, operation)
+    tx.change_records(operation, change.changed)
     for one in change.made:
         tx.put_record(one, operation.op_id)
     tx.put_graph(*change.facts, *change.preferences, operation=operation)

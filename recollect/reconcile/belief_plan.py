@@ -34,6 +34,7 @@ from recollect.reconcile.belief_changes import (
     ended,
     ending,
     in_state,
+    of_turn,
     replacing,
 )
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
@@ -315,8 +316,8 @@ class _Planner:
     def _replace(self, older: Record, record: Record) -> None:
         if older.traits.is_turn:
             over = ended(as_belief(older), record.record_id, record.valid_from)
-            self._changes[over.record_id] = BeliefChange(
-                over.namespace, _said(record), made=(over,)
+            self._changes[over.record_id] = replace(
+                of_turn(self._store.graph, as_belief(older), record, _said(record)), made=(over,)
             )
             return
         over = ended(older, record.record_id, record.valid_from)
@@ -333,8 +334,8 @@ class _Planner:
         for one in older:
             if one.traits.is_turn:
                 lost = in_state(as_belief(one), "disputed", record.record_id)
-                change = BeliefChange(one.namespace, _said(record), made=(lost,))
-                self._changes[lost.record_id] = change
+                change = of_turn(self._store.graph, as_belief(one), record, _said(record))
+                self._changes[lost.record_id] = replace(change, made=(lost,))
                 continue
             doubted = msgspec.structs.replace(one, state="disputed", ended_by=record.record_id)
             graph = self._store.graph

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from recollect.core import ids
-from recollect.core.entity_keys import same_object
+from recollect.core.entity_keys import names_object, same_object
 from recollect.core.values import Entity, Fact
 from recollect.extract.interface import FactClaim
 from recollect.reconcile.contradict import (
@@ -147,7 +147,7 @@ class FactPlanner:
             if fact.valid_until is None
             and fact.valid_from <= claim.at
             and (fact.predicate == name or fact.predicate.startswith(f"{name}_"))
-            and same_object(fact.object, claim.object)
+            and names_object(claim.object, fact.object)
         ]
         if not over:
             return

@@ -142,10 +142,10 @@ def _settle(
         if changed:
             targets = [one.record_id for one in changed]
             operation = tx.log("supersede", namespace, ACTOR, targets=targets, reason=_SETTLED)
-            done.changed += tx.attempt(partial(tx.change_records, changed, operation))
+            done.changed += tx.attempt(partial(tx.change_records, operation, changed))
         if gone:
             operation = tx.log("supersede", namespace, ACTOR, targets=gone, reason=_SETTLED)
-            tx.attempt(partial(tx.delete_records, operation))
+            tx.attempt(partial(tx.change_records, operation))
             done.displaced += gone
 
 
@@ -168,7 +168,7 @@ def _fuse(tx: Transaction, namespace: str, fusion: PlannedMerge, done: Pushed) -
         "merge", namespace, ACTOR, targets=gone, created=[record.record_id],
         reason="said the same", detail={"members": list(fusion.members)},
     )  # fmt: skip
-    tx.delete_records(operation)
+    tx.change_records(operation)
     done.written = [one for one in done.written if one.record_id not in gone]
     vectors = vector_rows(record, fusion.made.vectors, fusion.made.model)
     done.written.append(tx.put_record(record, operation.op_id, vectors=vectors))

@@ -37,6 +37,7 @@ from recollect.retrieve.score import (
     gather,
     stem_numbers,
 )
+from recollect.store.interface import Store
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +67,7 @@ class Ranked:
 
 _NO_VECTORS = "no memory here has a vector yet"
 _DAY_US = 86_400_000_000
+MOST_LISTED = 5_000  # memories that are read for a ranking by the store's full text
 _CHUNK = 64  # documents added under one hold of the lock: searches run in between
 
 
@@ -167,16 +169,20 @@ class SearchEngine:
         now: int | None = None,
         weights: SearchWeights | None = None,
         reached: Mapping[str, float] | None = None,
+        listed: Sequence[str] | None = None,
     ) -> Ranked:
         """The best memories of these namespaces for a prompt; none if none is good enough.
 
         `now` (microseconds since 1970) resolves phrases such as "last week" and ranks recent
         memories a little higher; their age is measured from the end of its day, so that the same
         prompt gives the same scores all day. `reached` holds the memories that the graph leads to,
-        each with a bonus between 0 and 1. `k` and `depth` are of rank fusion (`fusion="rrf"`).
+        each with a bonus between 0 and 1. `k` and `depth` are of rank fusion (`fusion="rrf"`), and
+        so is `listed`: its ranking by words, if that is not the index's own. Without vectors that
+        ranking is the answer.
         """
         asked = self._prepare(text, namespaces, mode, now)
         asked.weights, asked.reached = weights or self._weights, reached
+        asked.listed = listed if fusion == "rrf" else None
         asked.fusion, asked.limit, asked.k, asked.depth = fusion, limit, k, depth
         asked.wanted = depth * limit if fusion == "rrf" else limit
         asked.each_side = fusion == "rrf" or mode == "semantic"
@@ -204,8 +210,10 @@ class SearchEngine:
         if semantic and asked.mode == "semantic":
             near = [one.parts["cosine"] for one in scored]
             ordered = best_rows(indexes, scored, near, asked.limit)
-        elif semantic and asked.fusion == "rrf":
-            ordered = fused_rows(indexes, scored, asked.limit, asked.k, asked.depth)
+        elif asked.fusion == "rrf" and (semantic or asked.listed is not None):
+            ordered = fused_rows(
+                indexes, scored, asked.limit, asked.k, asked.depth, asked.listed, semantic=semantic
+            )
         else:
             ordered = best_rows(indexes, scored, [one.total for one in scored], asked.limit)
         results = tuple(
@@ -296,6 +304,12 @@ class SearchEngine:
                 getattr(self.embedder, "scale", AS_IT_IS) if asked.vector is not None else AS_IT_IS,
                 asked.wanted,
                 asked.each_side,
+                np.array(
+                    sorted(doc for doc, _ in index.numbers(dict.fromkeys(asked.listed, 0.0))),
+                    dtype=np.int64,
+                )
+                if asked.listed
+                else None,
             )
             if index.count <= candidates.EXHAUSTIVE:
                 chosen = np.flatnonzero(index.alive.view)
@@ -310,6 +324,8 @@ class SearchEngine:
                     asked.mark("semantic")
                 if question.reached is not None:
                     chosen = np.union1d(chosen, question.reached[0])
+                if question.listed is not None:
+                    chosen = np.union1d(chosen, question.listed)
                 chosen = np.sort(chosen)
             signals.append(gather(index, question, chosen, asked.weights))
             asked.mark("score")
@@ -359,6 +375,7 @@ class _Prompt:
     clock: Callable[[], float]
     marked: float  # the time of the last mark
     reached: Mapping[str, float] | None = None
+    listed: Sequence[str] | None = None
     fusion: Fusion = "linear"
     limit: int = 0
     k: int = K
@@ -410,11 +427,17 @@ def find(
     fusion: Fusion = "linear",
     k: int = K,
     depth: int = DEPTH,
+    store: Store | None = None,
 ) -> Found:
     """The best memories for a prompt that is asked at this moment, and what the graph knows of what
     it names. Hooks, REST, MCP, CLI and previews all ask here, so that a receipt can be reproduced
-    by a search."""
+    by a search. Rank fusion takes its ranking by words from the full text of the store, if one is
+    given."""
     walks, reached = graphs.walk(text, namespaces)
+    listed = None
+    if fusion == "rrf" and store is not None:
+        hits = store.records.search(namespaces, text, min(depth * limit, MOST_LISTED))
+        listed = [hit.record.record_id for hit in hits]
     ranked = engine.search(
         text,
         namespaces,
@@ -426,6 +449,7 @@ def find(
         floor=False,
         now=to_micros(at),
         reached=reached,
+        listed=listed,
     )
     return Found(ranked, walks)
 

@@ -8,6 +8,7 @@ short. An index with many removed documents is rebuilt beside the old one, which
 
 import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -28,6 +29,9 @@ from recollect.store.interface import Cursor, Store
 log = logging.getLogger(__name__)
 
 _PAGE = 500
+SMALL = 500  # memories that are read in a fraction of `SOON_S`
+SOON_S = 0.2  # of the 500 ms of a prompt
+_LOOK_S = 0.005
 _TOGETHER = 2  # a prompt searches its project and the global one: neither may evict the other
 Rows = NDArray[np.float32]
 
@@ -65,6 +69,18 @@ class IndexCache:
                     missing.append(namespace)
         for namespace in missing:
             threading.Thread(target=self._fill, args=(namespace,), daemon=True).start()
+
+    def soon_ready(self, namespaces: Sequence[str], seconds: float = SOON_S) -> bool:
+        """Wait for indexes that are not complete, if they are small: a prompt has time for these,
+        and for no more. Whether all of them can be searched now."""
+        counts = [one.count for name in namespaces for one in self._store.records.counts(name)]
+        if sum(counts) > SMALL:
+            return False
+        self.prepare(namespaces)
+        deadline = time.monotonic() + seconds
+        while self.filling(namespaces) and time.monotonic() < deadline:
+            time.sleep(_LOOK_S)
+        return self.ready(namespaces)
 
     def filling(self, namespaces: Sequence[str]) -> bool:
         """Whether any of them is being filled just now."""

@@ -266,6 +266,7 @@ class IndexQuery:
     scale: CosineScale = AS_IT_IS  # of the model's cosines
     wanted: int = 0  # results that may be asked for; above `FINALISTS` more documents are scored
     each_side: bool = False  # as many by words alone and by meaning alone, for rank fusion
+    listed: NDArray[np.int64] | None = None  # documents of another ranking by words, rising
 
     def scaled(self, cosines: Any) -> Floats:
         """Cosines as the weights are fitted to them."""
@@ -373,6 +374,8 @@ def gather(
             finalists = reduce(np.union1d, (best(index, own.docs, words, most), near, finalists))
         if question.reached is not None:
             finalists = np.union1d(finalists, question.reached[0])
+        if question.listed is not None:
+            finalists = np.union1d(finalists, question.listed)
     docs = with_neighbours(index, finalists)
     around = with_neighbours(index, docs)
     missing = np.setdiff1d(around, own.docs, assume_unique=True)
@@ -521,12 +524,31 @@ def best_rows(
 
 
 def fused_rows(
-    indexes: Sequence[Index], scored: Sequence[ScoredDocuments], limit: int, k: int, depth: int
+    indexes: Sequence[Index],
+    scored: Sequence[ScoredDocuments],
+    limit: int,
+    k: int,
+    depth: int,
+    listed: Sequence[str] | None,
+    *,
+    semantic: bool,
 ) -> list[tuple[float, _Place]]:
-    """The best rows by their ranks in two lists, by words and by meaning."""
-    lexical = best_rows(indexes, scored, [one.lexical for one in scored], depth * limit)
+    """The best rows by their ranks in two lists, by words and by meaning. `listed`: the ids of the
+    first list, if it is not the one of these scores; without meaning it is all there is."""
+    if listed is None:
+        best = best_rows(indexes, scored, [one.lexical for one in scored], depth * limit)
+        lexical = [place for _, place in best]
+    else:
+        places = {
+            indexes[number].ids[doc]: (number, at)
+            for number, one in enumerate(scored)
+            for at, doc in enumerate(one.docs.tolist())
+        }
+        lexical = [places[one] for one in listed if one in places]
+    if not semantic:
+        return [(value, place) for place, value in rrf([lexical], k).items()][:limit]
     near = best_rows(indexes, scored, [one.parts["cosine"] for one in scored], depth * limit)
-    fused = rrf(([place for _, place in lexical], [place for _, place in near]), k)
+    fused = rrf((lexical, [place for _, place in near]), k)
     values = [GRAPH.rrf_bonus * one.parts.get("graph", np.zeros(len(one.docs))) for one in scored]
     for (number, at), value in fused.items():
         values[number][at] += value

@@ -65,7 +65,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 )
 
 
-# Not in the table of endpoints, because its answer never ends.
+# Not in the table of endpoints: an answer that never ends, another protocol, the document itself.
 _WATCH = {
     "summary": "Changes as server-sent events; reconnect with `Last-Event-ID` to miss none.",
     "operationId": "get_api_events",
@@ -80,11 +80,30 @@ _WATCH = {
         "429": {"description": "Too many clients are connected."},
     },
 }
+_JSON = {"application/json": {"schema": {"type": "object"}}}
+_MCP = {
+    "summary": "The tools of agents: one message of the Model Context Protocol.",
+    "operationId": "post_mcp",
+    "requestBody": {"required": True, "content": _JSON},
+    "responses": {
+        "200": {"description": "The answer, as JSON-RPC.", "content": _JSON},
+        "202": {"description": "A notification was taken."},
+    },
+}
+_DOCUMENT = {
+    "summary": "This document.",
+    "operationId": "get_openapi_json",
+    "responses": {"200": {"description": "OpenAPI 3.1.", "content": _JSON}},
+}
 
 
 def build(runtime: ServerRuntime) -> ASGIApp:
     document = openapi(ENDPOINTS)
-    document["paths"]["/api/events"] = {"get": _WATCH}
+    document["paths"] |= {
+        "/api/events": {"get": _WATCH},
+        "/mcp": {"post": _MCP},
+        "/openapi.json": {"get": _DOCUMENT},
+    }
 
     async def describe(request: Request) -> Response:
         return responses.json(document)
@@ -95,6 +114,11 @@ def build(runtime: ServerRuntime) -> ASGIApp:
         except TooManyWatchers as error:
             return responses.problem(429, "too_many", str(error), hint=error.hint)
         return StreamingResponse(lines, media_type="text/event-stream")
+
+    async def unexpected(request: Request, error: Exception) -> Response:
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        runtime.counters.error(f"{request.method} {request.url.path}: {type(error).__name__}")
+        return responses.problem(500, "failed", "Unexpected error; the log has the details.")
 
     app = Starlette(
         routes=[
@@ -108,7 +132,7 @@ def build(runtime: ServerRuntime) -> ASGIApp:
             RecollectError: _ours,
             HTTPException: _http,
             ClientDisconnect: _gone,
-            Exception: _unexpected,
+            Exception: unexpected,
         },
     )
     return Guard(app, runtime.tokens, runtime.port)
@@ -134,8 +158,3 @@ async def _http(request: Request, error: Any) -> Response:
 async def _gone(request: Request, error: Any) -> Response:
     """The client hung up before it had sent everything: nobody reads this, and nothing is wrong."""
     return Response(status_code=400)
-
-
-async def _unexpected(request: Request, error: Exception) -> Response:
-    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return responses.problem(500, "failed", "Unexpected error; the log has the details.")

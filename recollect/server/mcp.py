@@ -54,10 +54,11 @@ def _call(runtime: ServiceRuntime, name: str, arguments: object, cwd: str | None
     try:
         return mcp_protocol.tool_result(tools.call(runtime, name, arguments, cwd), failed=False)
     except RecollectError as error:
-        return mcp_protocol.tool_result(_error_text(error), failed=True)
-    except Exception:
+        return mcp_protocol.refusal(error)
+    except Exception as error:
         # An agent can continue without memory; the log has the cause.
         log.exception("the tool %s failed", name)
+        runtime.counters.error(f"the tool {name}: {type(error).__name__}")
         words = "Unexpected error in Recollect; its log has the details."
         return mcp_protocol.tool_result(words, failed=True)
 
@@ -70,8 +71,3 @@ def _cwd(request: Request) -> str | None:
 def _pid(request: Request) -> int | None:
     given = request.headers.get(PID_HEADER, "")
     return int(given) if given.isdecimal() and len(given) < 10 else None
-
-
-def _error_text(error: RecollectError) -> str:
-    field = getattr(error, "field", "")
-    return " ".join(filter(None, (f"{field}:" if field else "", str(error), error.hint)))

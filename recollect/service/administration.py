@@ -71,10 +71,11 @@ class EmbeddingStats(Value, frozen=True, kw_only=True):
 def all_projects(runtime: ServiceRuntime) -> tuple[ProjectLine, ...]:
     """Every project with its counts, the most recent first; the global one last. The project of
     the proofs is nobody's."""
-    known = sorted(runtime.store.projects.all(), key=lambda one: one.last_seen, reverse=True)
     names = project_names(runtime)
     proofs = projects.canonical(runtime.settings.path(projects.PROOF))
+    known = runtime.store.projects.all()
     lines = [_line(runtime, one, names) for one in known if proofs not in one.roots]
+    lines.sort(key=lambda one: str(one.last_seen), reverse=True)
     return (*lines, _global_line(runtime))
 
 
@@ -184,8 +185,10 @@ def _global_line(runtime: ServiceRuntime) -> ProjectLine:
 def _line(runtime: ServiceRuntime, info: ProjectInfo, names: dict[str, str]) -> ProjectLine:
     namespace = projects.namespace(runtime.actor, info.project_id)
     marks = tuple(ProjectIdentity(kind=kind, value=value) for kind, value in info.identities)
+    # The row of a project says when its directory was last looked up, the events when it was used.
+    events = runtime.store.events.page(namespace, limit=1).items
     return copied(
         ProjectLine, runtime.store.upkeep.totals(namespace), project_id=info.project_id,
         name=names[info.project_id], namespace=namespace, marks=marks, created_at=info.created_at,
-        last_seen=info.last_seen,
+        last_seen=max([info.last_seen, *(one.transaction_time for one in events)]),
     )  # fmt: skip

@@ -285,7 +285,8 @@ def _outliers(
     values = [value for _, value in figures]
     mean, spread = statistics.fmean(values), statistics.pstdev(values)
     for session, value in figures:
-        if spread and abs(value - mean) / spread > FAR:
+        seen = round(value, 1) != round(mean, 1)  # else the two are shown as the same number
+        if seen and spread and abs(value - mean) / spread > FAR:
             yield Anomaly(
                 session_id=session.session_id,
                 host=session.surface,

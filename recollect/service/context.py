@@ -172,7 +172,7 @@ def explain(runtime: ServiceRuntime, asked: ExplainQuery) -> Explanation:
     ranked = find(
         engine, graphs, asked.query, namespaces, at=runtime.clock.now(), limit=asked.limit,
         mode=asked.mode, fusion=asked.fusion or runtime.settings.fusion, k=asked.k,
-        depth=asked.fetch_depth,
+        depth=asked.fetch_depth, store=runtime.visible_store,
     ).ranked  # fmt: skip
     stages = {name: round(took * 1e6) for name, took in ranked.stages.items()}
     stages["wall"] = round((time.perf_counter() - began) * 1e6)

@@ -7,13 +7,13 @@ of their own.
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
 from msgspec import Meta, structs
 
-from recollect.core.values import Moment, Name, Value, copied
+from recollect.core.values import Citation, Moment, Name, Value, copied
 from recollect.lifecycle.file_freshness import FreshnessChecker, changed_files
 from recollect.service.administration import ProjectLine, project_line
 from recollect.service.runtime import ServiceRuntime
@@ -106,7 +106,8 @@ def page(runtime: ServiceRuntime, project: Name) -> ProjectPage:
 def files(runtime: ServiceRuntime, asked: ProjectFilesQuery) -> ProjectFiles:
     namespace = namespace_of(runtime, asked.project)
     runtime.work.fill((namespace,))
-    known = _MemoriesByFile(runtime.visible_store.records.files(namespace))
+    mentioned = runtime.visible_store.records.files(namespace)
+    known = _MemoriesByFile(mentioned.named)
 
     def read(work: ProjectWork) -> list[ProjectFile]:
         people = sorted(work.by_person.items())
@@ -129,18 +130,20 @@ def files(runtime: ServiceRuntime, asked: ProjectFilesQuery) -> ProjectFiles:
     found = runtime.work.ask(namespace, read)
     found.sort(key=lambda one: (-one.sessions, -one.memories, one.path))
     shown = found[: asked.limit]
-    changed = _changed(runtime, namespace, {os.path.basename(one.path) for one in shown})
+    names = {os.path.basename(one.path) for one in shown}
+    changed = _changed(runtime, namespace, mentioned.cited, names)
     items = tuple(structs.replace(one, stale=changed.of(one.path)) for one in shown)
     return ProjectFiles(items=items, total=len(found))
 
 
-def _changed(runtime: ServiceRuntime, namespace: str, names: set[str]) -> "_MemoriesByFile":
+def _changed(
+    runtime: ServiceRuntime,
+    namespace: str,
+    citations: Sequence[tuple[Citation, int]],
+    names: set[str],
+) -> "_MemoriesByFile":
     """Of each file of these names that changed: how many memories cite what it was before."""
-    cited = {
-        one: count
-        for one, count in runtime.visible_store.records.stale_citations(namespace)
-        if os.path.basename(one.path) in names
-    }
+    cited = {one: count for one, count in citations if os.path.basename(one.path) in names}
     roots = FreshnessChecker.roots(runtime.store, namespace)
     changed = changed_files(tuple(cited), roots, DISK_S)
     return _MemoriesByFile((one.path, count) for one, count in cited.items() if one in changed)

@@ -3,6 +3,7 @@
 In: ids and filters. Out: memories, pages, versions, events. Vectors are never returned.
 """
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -24,12 +25,14 @@ from recollect.core.values import (
     Value,
     copied,
 )
+from recollect.lifecycle.file_freshness import with_freshness
 from recollect.service.pagination import (
     Listing,
     cursor,
     event_key,
     happened_key,
     merge_pages,
+    operation_key,
     operations,
     receipt_key,
     record_key,
@@ -103,11 +106,12 @@ class Provenance(Value, frozen=True, kw_only=True):
 def get(runtime: ServiceRuntime, record_ids: tuple[str, ...]) -> tuple[Record, ...]:
     """The memories that exist, in the order of their names, each once."""
     record_ids = resolve_each(runtime, record_ids)
-    found = {
-        record.record_id: record
+    stored = (
+        record
         for namespace in all_namespaces(runtime)
         for record in runtime.visible_store.records.get(namespace, record_ids)
-    }
+    )
+    found = {record.record_id: record for record in with_freshness(runtime.store, stored)}
     return tuple(found[one] for one in dict.fromkeys(record_ids) if one in found)
 
 
@@ -300,6 +304,7 @@ def receipt(runtime: ServiceRuntime, receipt_id: str) -> Receipt:
 
 
 MOST_TITLES = 3
+MOST_READ = 1000
 
 
 class LoggedOperation(Operation, frozen=True, kw_only=True):
@@ -337,20 +342,28 @@ def with_titles(runtime: ServiceRuntime, operation: Operation) -> LoggedOperatio
 
 
 def _log(runtime: ServiceRuntime, asked: OperationsQuery) -> Listing[Operation]:
-    page = operations(
-        runtime.store, namespaces_to_list(runtime, asked), cursor(asked.before), asked.limit
-    )
-    page = msgspec.structs.replace(
-        page, items=tuple(one for one in page.items if not _goes_along(one))
-    )
-    if not asked.undoable:
-        return page
+    """As many as were asked for, if MOST_READ entries of the log hold them."""
+    where = namespaces_to_list(runtime, asked)
+    page = Listing[Operation](items=(), next=asked.before)
+    found: list[Operation] = []
+    for _ in range(0, MOST_READ, asked.limit):
+        page = operations(runtime.store, where, cursor(page.next), asked.limit)
+        listed = [one for one in page.items if not _goes_along(one)]
+        found += _undoable(runtime, listed) if asked.undoable else listed
+        if page.next is None or len(found) >= asked.limit:
+            break
+    if len(found) <= asked.limit:
+        return msgspec.structs.replace(page, items=tuple(found))
+    shown = tuple(found[: asked.limit])
+    return Listing(items=shown, next=str(Cursor(*operation_key(shown[-1]))))
+
+
+def _undoable(runtime: ServiceRuntime, some: Sequence[Operation]) -> list[Operation]:
     can: set[str] = set()
-    for namespace in {one.namespace for one in page.items}:
-        here = [one.op_id for one in page.items if one.namespace == namespace]
+    for namespace in {one.namespace for one in some}:
+        here = [one.op_id for one in some if one.namespace == namespace]
         can |= undoable(runtime.store.log, namespace, here)
-    items = tuple(one for one in page.items if one.op_id in can)
-    return msgspec.structs.replace(page, items=items)
+    return [one for one in some if one.op_id in can]
 
 
 def _goes_along(one: Operation) -> bool:

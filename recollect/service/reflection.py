@@ -137,8 +137,9 @@ def _repeats(notes: Sequence[Record]) -> Iterator[_Proposal]:
                 break
         else:
             groups.append((words, [note]))
+    # What was written by hand, outside every session, is one occasion each day.
     in_sessions = [
-        (members, len({one.session_id or one.record_id for one in members}))
+        (members, len({one.session_id or one.valid_from.date() for one in members}))
         for _, members in groups
     ]
     for members, sessions in sorted(in_sessions, key=lambda one: -one[1]):
@@ -148,7 +149,7 @@ def _repeats(notes: Sequence[Record]) -> Iterator[_Proposal]:
                 "repeats",
                 f"This comes up again and again: {newest.title}",
                 tuple(one.record_id for one in members),
-                f"it came up in {sessions} sessions",
+                f"it came up on {sessions} occasions",
                 files=tuple(dict.fromkeys(path for one in members for path in one.files))[:10],
             )
 

@@ -4,16 +4,19 @@ In: a period and a project. Out: a report as data and as Markdown: overview, day
 what was learned and done, next steps, and the files with the most memories.
 """
 
+import os
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from recollect.core.bounded_wait import Late
 from recollect.core.errors import BadInput
 from recollect.core.kinds import TYPES
 from recollect.core.values import Moment, Record, Value
+from recollect.lifecycle.file_freshness import ASKED_S, in_background
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_list, project_id
 from recollect.store.interface import Cursor, RecordFilter
@@ -190,13 +193,41 @@ def markdown(made: Report) -> str:
 
 def _hotspots(runtime: ServiceRuntime, records: Sequence[Record]) -> tuple[Hotspot, ...]:
     """Files by the memories about them. Hooks name a file by its whole path, other doors by its
-    path in the project: it is one file."""
+    path in the project: it is one file. Tools that list or search name directories, too."""
     roots = {one.project_id: one.roots for one in runtime.store.projects.all()}
     found: Counter[str] = Counter()
+    folders = {above for known in roots.values() for root in known for above in _above(root + "/")}
     for record in records:
         here = roots.get(project_id(record.namespace) or "", ())
-        found.update({_in_project(path, here) for path in record.files})
-    return tuple(Hotspot(path=path, memories=n) for path, n in found.most_common(HOTSPOTS))
+        paths = {_in_project(path, here) for path in record.files}
+        found.update(paths)
+        folders.update(above for path in paths for above in _above(path))
+    ranked = [path for path, _ in found.most_common() if path not in folders]
+    known = ["/", *(root for some in roots.values() for root in some)]
+    there = _directories(ranked[: 2 * HOTSPOTS], known)
+    files = [path for path in ranked if path not in there][:HOTSPOTS]
+    return tuple(Hotspot(path=path, memories=found[path]) for path in files)
+
+
+def _above(path: str) -> Iterator[str]:
+    """The directories in which it lies."""
+    while (above := posixpath.dirname(path)) not in ("", path):
+        yield above
+        path = above
+
+
+def _directories(paths: Sequence[str], roots: Sequence[str]) -> set[str]:
+    """Which of them are directories on this machine; none when its disk hangs."""
+
+    def look() -> set[str]:
+        return {
+            path for path in paths if any(os.path.isdir(os.path.join(root, path)) for root in roots)
+        }
+
+    try:
+        return in_background(look, patience_s=ASKED_S)
+    except Late:
+        return set()
 
 
 def _in_project(path: str, roots: Sequence[str]) -> str:

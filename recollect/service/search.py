@@ -18,6 +18,7 @@ from recollect.core.kinds import KnowledgeType, ObservationType, RecordKind
 from recollect.core.settings import Fusion
 from recollect.core.tuning import NOTES
 from recollect.core.values import Freshness, Moment, Name, Record, Value
+from recollect.lifecycle.file_freshness import with_freshness
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_search
 from recollect.work.index import ProjectWork
@@ -25,6 +26,7 @@ from recollect.work.index import ProjectWork
 if TYPE_CHECKING:
     from recollect.retrieve.engine import Ranked, SearchEngine
     from recollect.retrieve.graph import GraphCache
+    from recollect.store.interface import Store
 
 QUERY_CHARS = 1000
 DETAIL_CHARS = 600
@@ -117,11 +119,17 @@ def search(runtime: ServiceRuntime, asked: SearchQuery) -> SearchAnswer:
     elif ready(runtime, namespaces):
         parts, fetch = runtime.recall(), _fetch_current(runtime, namespaces)
         now = runtime.clock.now()
-        answer = _found(asked, namespaces, parts.engine, parts.graphs, now, fetch, fits)
+        store = runtime.visible_store
+        answer = _found(asked, namespaces, parts.engine, parts.graphs, now, fetch, fits, store)
     else:
         answer = _by_store(runtime, asked, namespaces, fits)
     if not asked.as_of:
-        items = tuple(_marked(runtime, one, namespaces) for one in answer.items)
+        fresh = with_freshness(runtime.store, (one.record for one in answer.items))
+        items = tuple(
+            _marked(runtime, msgspec.structs.replace(one, record=record), namespaces)
+            for one, record in zip(answer.items, fresh, strict=True)
+            if asked.freshness in (None, record.freshness)
+        )
         answer = msgspec.structs.replace(answer, items=items)
     took = (time.perf_counter() - began) * 1000
     return msgspec.structs.replace(answer, latency_ms=round(took, 2))
@@ -199,6 +207,7 @@ def _found(
     at: datetime,
     fetch: Fetch,
     fits: Fits,
+    store: "Store | None" = None,
 ) -> SearchAnswer:
     from recollect.retrieve.engine import find
 
@@ -207,7 +216,7 @@ def _found(
     for depth in _depths(asked):
         ranked = find(
             engine, graphs, asked.query, namespaces, at=at, limit=depth, mode=asked.mode,
-            fusion=asked.fusion or "linear", k=asked.k, depth=asked.fetch_depth,
+            fusion=asked.fusion or "linear", k=asked.k, depth=asked.fetch_depth, store=store,
         ).ranked  # fmt: skip
         items = list(_chosen(ranked, asked, fetch, fits))
         if len(items) >= asked.limit or len(ranked.results) < depth:

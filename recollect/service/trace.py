@@ -94,7 +94,7 @@ def trace(
     learned = _learned(runtime, known, parts)
     works = {
         one.turn_id: one
-        for one in runtime.visible_store.turn_works.all(known.namespace, session_id)
+        for one in runtime.visible_store.turn_works.stream(known.namespace, session_id)
     }
     shown = range(after, min(len(parts), after + limit))
     return Trace(

@@ -19,6 +19,7 @@ from recollect.service.scope import Scope, namespaces_to_list
 from recollect.store.interface import RecordFilter
 
 READ = 100
+COUNTED = 1000  # beliefs that agents were told
 SHOWN = 10  # of what was used, and of what never was
 LOGGED = 200
 CURRENT = RecordFilter(kind="knowledge", state="current")
@@ -74,7 +75,7 @@ def week(runtime: ServiceRuntime, asked: WeekQuery) -> Week:
     used = [
         one
         for namespace in namespaces
-        for one in records.beliefs(namespace, by="last_accessed", since=since, limit=SHOWN)
+        for one in records.beliefs(namespace, by="last_accessed", since=since, limit=COUNTED)
     ]
     unused = [
         one
@@ -98,7 +99,7 @@ def week(runtime: ServiceRuntime, asked: WeekQuery) -> Week:
         waiting=tuple(waiting),
         used=tuple(used[:SHOWN]),
         unused=tuple(unused[:SHOWN]),
-        used_count=sum(records.used_beliefs(namespace, since) for namespace in namespaces),
+        used_count=len(used),
         unused_count=sum(
             beliefs.how_many(runtime, namespace, ("current",), used=False)
             for namespace in namespaces

@@ -290,6 +290,8 @@ def _add(
         known = with_content(runtime.store.records, namespace, record.content_hash)
         if known is not None:
             return Added(record=known, stored=False)
+        if record.author != "user" and runtime.tombstones.visible_record(record) is None:
+            raise Conflict("not stored: the user has said that this is not to be remembered again")
         stood = _checkpoint(record, checkpoint) if checkpoint else None
         stored, operation = runtime.memories.remember(record, runtime.actor, checkpoint=stood)
     if stood is not None:

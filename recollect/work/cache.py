@@ -88,7 +88,7 @@ class WorkCache:
 
     def delete(self, namespace: str, session_id: str, event_ids: Set[str]) -> None:
         """Turns that began with these events are part of other turns."""
-        stored = self._store.turn_works.all(namespace, session_id)
+        stored = list(self._store.turn_works.stream(namespace, session_id))
         stale = [one.turn_id for one in stored if one.turn_id in event_ids]
         if stale:
             self._store.turn_works.delete(namespace, stale)
@@ -145,7 +145,7 @@ class WorkCache:
             self.drop(namespace)  # there may be a graph of it
             return
         for session_id in {one.session_id for one in there if one.is_whole_turn}:
-            for one in self._store.turn_works.all(namespace, session_id):
+            for one in self._store.turn_works.stream(namespace, session_id):
                 self._add(one)
 
     def graph(self, namespace: str, until: datetime | None = None) -> WorkGraph:

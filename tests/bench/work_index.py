@@ -141,7 +141,7 @@ def main() -> int:
         print(f"{'turns':>8} {'touches':>9} {'derive':>8} {'store':>8} {'sum':>8} {'load':>8}")
         sums = []
         for size, one in stores.items():
-            rows = one.store.turn_works.all(NAMESPACE)
+            rows = list(one.store.turn_works.stream(NAMESPACE))
             touches = sum(bool(action.path) for row in rows for action in row.actions)
             derive, keep = statistics.median(one.derive), statistics.median(one.keep)
             sums.append(derive + keep)

@@ -1,9 +1,11 @@
 """What happens to an open dashboard when the daemon goes away, and when there is very much."""
 
 import pathlib
+import re
+import time
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, Route, expect
 
 from tests.browser import scale
 from tests.browser.browsers import enter
@@ -38,6 +40,41 @@ def test_a_restart_of_the_daemon_misses_nothing(
         expect(page.locator(".virtual").get_by_role("listitem")).to_have_count(2)
         add("after it came back")
         expect(page.locator(".virtual").get_by_role("listitem")).to_have_count(3)
+
+
+def test_a_page_whose_stream_is_refused_looks_now_and_then_until_it_is_back(
+    window: BrowserContext, tmp_path: pathlib.Path
+) -> None:
+    with real_daemon(tmp_path / "home", embedding="false") as daemon:
+        window.route("**/api/events", lambda route: route.fulfill(status=503))
+        daemon.client.ask("POST", "/api/notes", {"text": "before", "project": "global"})
+        page = enter(window, daemon, "memories")
+        items = page.locator(".virtual").get_by_role("listitem")
+        expect(items).to_have_count(1)
+        expect(page.get_by_text("Disconnected; retrying")).to_be_visible()
+        for number in (2, 3):  # also after the stream was refused again
+            daemon.client.ask("POST", "/api/notes", {"text": f"{number}", "project": "global"})
+            expect(items).to_have_count(number)
+        window.unroute("**/api/events")
+        expect(page.get_by_text("Live", exact=True)).to_be_visible()
+
+
+def test_what_is_stored_while_a_list_is_read_is_shown(
+    window: BrowserContext, tmp_path: pathlib.Path
+) -> None:
+    with real_daemon(tmp_path / "home", embedding="false") as daemon:
+        page = enter(window, daemon)
+        expect(page.get_by_text("Live", exact=True)).to_be_visible()
+
+        def late(route: Route) -> None:
+            answer = route.fetch()
+            daemon.client.ask("POST", "/api/notes", {"text": "meanwhile", "project": "global"})
+            time.sleep(1)  # the page hears of it before it has the answer from before
+            route.fulfill(response=answer)
+
+        window.route(re.compile(r"/api/memories\?"), late, times=1)
+        page.evaluate("location.hash = '#/memories'")
+        expect(page.locator(".virtual").get_by_role("listitem")).to_have_count(1)
 
 
 def test_a_first_run_says_how_to_begin_and_offers_a_sample(

@@ -143,11 +143,14 @@ def _check(
     results: list[Result],
     markers: set[bytes],
 ) -> None:
-    for result in results:
+    answered = 0
+    for result, call in zip(results, condition.events, strict=True):
+        # Where the daemon tells nothing, some hosts are told something all the same.
+        fixed = frames.fixed_answer([one.encode() for one in call])
         assert result.code == 0, result
         assert result.stderr == b"", result
-        assert result.stdout in (b"", condition.answer), result.stdout[:200]
-    answered = sum(result.stdout == condition.answer for result in results)
+        assert result.stdout in (b"", fixed, condition.answer), result.stdout[:200]
+        answered += result.stdout == (condition.answer or fixed)
     if condition.expect == ANSWERED:
         assert server
         assert answered == len(results)

@@ -14,6 +14,7 @@ from recollect.core.values import (
     Operation,
     Preference,
     Procedure,
+    Record,
     Relationship,
     Usage,
     Vector,
@@ -65,6 +66,10 @@ def delete_records(
     store: Store, namespace: str, record_ids: Sequence[str], actor: str, reason: str = ""
 ) -> Operation | None:
     return Memories(store).delete(namespace, record_ids, actor, reason)
+
+
+def edit_record(store: Store, record: Record, actor: str, reason: str = "") -> Operation:
+    return Memories(store).edit(record, actor, reason)
 
 
 def put_graph(store: Store, *things: Entity | Relationship | Fact | Procedure | Preference) -> None:

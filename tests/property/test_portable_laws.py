@@ -40,7 +40,7 @@ from recollect.portable.exports import ExportReader, ExportSelection, document, 
 from recollect.store.interface import Batch, Selection
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.checkpoints import put_checkpoint
-from tests.fakes.stored import delete_records, put_graph
+from tests.fakes.stored import delete_records, edit_record, put_graph
 from tests.make import record, vector
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -132,8 +132,8 @@ def live(store: SqliteStore, steps: list[tuple[Any, ...]]) -> str:
                     if done and done[0].kind in ("edit", "delete"):
                         store.log.undo(here, done[0].op_id, "ada")
                 elif known := store.records.get(here, [chosen]):
-                    store.records.edit(
-                        msgspec.structs.replace(known[0], title=value[:200]), "ada", value
+                    edit_record(
+                        store, msgspec.structs.replace(known[0], title=value[:200]), "ada", value
                     )
             case "graph":
                 put_graph(store,
@@ -217,7 +217,7 @@ def test_a_preview_is_what_happens_and_nothing_else(
         elsewhere = namespace("ada", store.projects.resolve(ProjectPlace(root="/srv/other")))
         bystander = record("Bystander", namespace=elsewhere)
         store.records.put([bystander])
-        foreseen = store.bulk.choose(here, what)
+        foreseen = store.bulk.erase(here, what, "ada", apply=False)
         before = store.upkeep.stats(here)
         if how == "erase":
             done = store.bulk.erase(here, what, "ada")
@@ -228,7 +228,7 @@ def test_a_preview_is_what_happens_and_nothing_else(
         assert after.events == before.events - done.counts.get("event", 0)
         assert after.records == before.records - done.counts.get("memory", 0)
         if not what.everything:
-            again = store.bulk.choose(here, what)
+            again = store.bulk.erase(here, what, "ada", apply=False)
             assert {"event", "memory"}.isdisjoint(again.counts)
         assert store.records.get(elsewhere, [bystander.record_id])
         assert store.upkeep.check() == [] and store.bulk.orphans() == {}

@@ -1,5 +1,6 @@
 """Laws of ranking, over arbitrary memories and questions."""
 
+import random
 import time
 from collections.abc import Sequence
 
@@ -128,6 +129,27 @@ def test_dead_embedder_equals_words_alone(
         dead = asked(embedder, "hybrid")
         assert repr(dead.results) == repr(words.results)
         assert not dead.semantic
+
+
+# H09
+@lax
+@given(corpora(), texts, st.randoms(use_true_random=False), st.integers(1, 20))
+def test_rank_fusion_without_a_model_is_the_ranking_of_the_full_text(
+    documents: list[Document], question: str, mix: random.Random, limit: int
+) -> None:
+    """Whatever the index itself would say, and wherever the graph leads."""
+    listed = [one.id for one in documents]
+    mix.shuffle(listed)
+    listed = listed[: len(listed) // 2]
+    graph = {one.id: 0.9 for one in documents}
+    for embedder in (None, Unready(), Failing(), Garbage()):
+        found = _engine(documents, embedder).search(
+            question, ["n"], limit=limit, fusion="rrf", floor=False, listed=listed, reached=graph
+        )
+        assert [one.id for one in found.results] == listed[:limit]
+        assert [one.score for one in found.results] == [
+            1 / (K + place) for place in range(1, len(found.results) + 1)
+        ]
 
 
 class OtherModel(Alive):

@@ -21,7 +21,7 @@ from recollect.core.values import Record
 from recollect.store.interface import Cursor, Transaction
 from recollect.store.sql.search import terms
 from recollect.store.sqlite import SqliteStore, search
-from tests.fakes.stored import delete_records, vectors_in
+from tests.fakes.stored import delete_records, edit_record, vectors_in
 from tests.make import NAMESPACE, arrival, record, vector
 
 quick = settings(
@@ -106,7 +106,7 @@ def test_a_merge_happens_wholly_or_not_at_all(shared: SqliteStore, parts: int, f
             created=[merged.record_id],
         )  # fmt: skip
         step()
-        tx.delete_records(operation)
+        tx.change_records(operation)
         step()
         tx.put_record(merged, operation.op_id, vectors=[vector(merged)])
         step()
@@ -231,7 +231,7 @@ def test_as_of_equals_a_replay_of_history(shared: SqliteStore, plan: list[tuple[
             shared.records.put([record(f"memory {number}", namespace=space)])
         elif action == "edit" and live:
             one = live[number % len(live)]
-            shared.records.edit(msgspec.structs.replace(one, title=one.title + "!"), "ada")
+            edit_record(shared, msgspec.structs.replace(one, title=one.title + "!"), "ada")
         elif action == "delete" and live:
             delete_records(shared, space, [live[number % len(live)].record_id], "ada")
         elif action == "undo" and (done := shared.log.page(space, limit=1).items):

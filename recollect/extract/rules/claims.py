@@ -17,16 +17,19 @@ from recollect.extract.interface import (
     EntityClaim,
     FactClaim,
     PreferenceClaim,
+    ProcedureClaim,
 )
 from recollect.extract.normalised_text import content_words, word_set
 from recollect.extract.rules import grammar, patterns, predicates
 from recollect.extract.rules.commands import program, steps
-from recollect.extract.rules.prose import cut, sentences
+from recollect.extract.rules.procedures import MOST_STEPS, purpose_of
+from recollect.extract.rules.prose import capitalised, cut, sentences
 from recollect.extract.rules.statements import BeliefStatement, may_be_held, standing_sentences
 from recollect.extract.rules.turns import ToolCall, Turn
 from recollect.work.command_targets import packages
 
 MOST_ANSWERED = 30  # sentences
+TOLD_SURE = 0.7  # of steps that somebody names: nobody has seen them work yet
 MOST_CHANGED = 300  # characters of a sentence that may say that something changed
 _HEDGED = re.compile(
     r"\b(?:probably|perhaps|maybe|may be|might|seems?|likely|i think|i guess|i believe)\b", re.I
@@ -35,6 +38,16 @@ _CORRECTS = re.compile(
     r"^(?:no|nope|wrong|actually|sorry|correction)\b|\bi was wrong\b|,? not \S+[.!]*$",
     re.IGNORECASE,
 )
+# "To deploy, run make image, then make push": what for, and the steps.
+_STEPS = re.compile(
+    r"^(?:no[,.!:;]* |instead[,:]? |please |always |first,? )*+"
+    r"(?:(?:to|when you|before you|if you) (?P<goal>\w[\w ./-]{1,60}?)[,:] )?"
+    r"(?:please |always |you |must |should |first,? |always )*+(?:run|do|use|call|execute) "
+    r"(?P<steps>\S.{1,600})$",
+    re.IGNORECASE,
+)
+_THEN = re.compile(r"(?:,|;)? (?:and )?then,? |(?:,|;) and (?:finally |last )", re.IGNORECASE)
+_STEP = re.compile(r"^(?:please |you )*(?:run|do|use|call|execute) (?=\S)", re.IGNORECASE)
 _INSTEAD = re.compile(r"\b(?:not|instead of|rather than|statt|over|en vez de|au lieu de)\b", re.I)
 
 
@@ -71,9 +84,15 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
     """The facts in the new events of this turn."""
     for event_id, text in turn.prompts:
         if event_id in fresh:
+            against = patterns.contradicts(text)
             for sentence in standing_sentences(text):
-                yield from _facts_of_sentence(sentence, turn, event_id)
-                yield from _wish(sentence, turn, event_id)
+                source: SourceType = (
+                    "corrected" if against or _CORRECTS.search(sentence) else "stated"
+                )
+                yield from _facts_of_sentence(sentence, turn, event_id, source)
+                yield from _wish(sentence, turn, event_id, source)
+            if against:
+                yield from _steps_told(text, turn, event_id)
     for event_id, text in turn.answers:
         if event_id in fresh:
             for sentence in sentences(text)[:MOST_ANSWERED]:
@@ -82,6 +101,8 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
                     yield FactClaim(*triple, turn.at, "assistant", "inferred", sure, (event_id,))
     project = turn.project_name
     for call in turn.calls:
+        if call.event_id in fresh and call.refusing_words:
+            yield from _steps_told(call.refusing_words, turn, call.event_id)
         if call.event_id not in fresh or call.failed:
             continue
         if call.tool_class == "command":
@@ -91,8 +112,9 @@ def facts(turn: Turn, fresh: frozenset[str]) -> Iterator[Claim]:
                 yield from _named_command(call, project, turn)
 
 
-def _facts_of_sentence(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
-    source: SourceType = "corrected" if _CORRECTS.search(sentence) else "stated"
+def _facts_of_sentence(
+    sentence: str, turn: Turn, event_id: str, source: SourceType
+) -> Iterator[Claim]:
     told = set()
     for triple in grammar.triples(sentence):
         told |= set(triple[0].lower().split())
@@ -113,7 +135,7 @@ def _facts_of_sentence(sentence: str, turn: Turn, event_id: str) -> Iterator[Cla
         yield ChangeClaim(sentence, plain, turn.at, source, (event_id,))
 
 
-def _wish(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
+def _wish(sentence: str, turn: Turn, event_id: str, source: SourceType) -> Iterator[Claim]:
     """A lasting preference that is stated outright, but not as a rule."""
     if may_be_held(sentence) and (wish := predicates.wish(sentence)):
         category, key = wish
@@ -122,10 +144,31 @@ def _wish(sentence: str, turn: Turn, event_id: str) -> Iterator[Claim]:
             key=key,
             value=cut(sentence, 400),
             at=turn.at,
-            source_type="corrected" if _CORRECTS.search(sentence) else "stated",
+            source_type=source,
             everywhere=category == PROFILE,
             event_ids=(event_id,),
         )
+
+
+def _steps_told(text: str, turn: Turn, event_id: str) -> Iterator[Claim]:
+    """How something is done, as somebody says it who corrects how it was done."""
+    for sentence in standing_sentences(text):
+        found = _STEPS.match(sentence)
+        told = (
+            [_STEP.sub("", one).strip(" .!`") for one in _THEN.split(found["steps"])]
+            if found
+            else []
+        )
+        if found and 2 <= len(told) <= MOST_STEPS and all(1 < len(one) <= 200 for one in told):
+            purpose = capitalised(" ".join((found["goal"] or "").split())) or purpose_of(sentence)
+            yield ProcedureClaim(
+                name=cut(f"{purpose}: {told[0]} … {told[-1]}", 190),
+                trigger=f"asked to {purpose[0].lower()}{purpose[1:]}",
+                steps=tuple(told),
+                at=turn.at,
+                confidence=TOLD_SURE,
+                event_ids=(event_id,),
+            )
 
 
 def _facts_of_command(call: ToolCall, project: str, turn: Turn) -> Iterator[Claim]:

@@ -68,7 +68,7 @@ _FILLED = re.compile(
 )
 _END = re.compile(r"(?<![./.!])[.!]++$|(?<![\"'])[\"']++$")
 _TAIL = re.compile(
-    r"(?<!\s)\s++(?:now|again|since|from today|from now|as of|because|these days|today|instead|already|"
+    r"(?<!\s)\s++(?:now|again|since|from today|from now|as of|because|these days|today|instead|rather than|already|"
     r"for now|at the moment|btw|by the way|in production|it seems|i think|starting|after|until|"
     r"and|but|so|when|while|which|that|where|if|unless|yesterday|tonight|"
     r"(?:last|this|next|on|in) (?:night|week|month|year|sprint|monday|tuesday|wednesday|thursday|"
@@ -120,6 +120,9 @@ _NO_LONGER_IN = _form(
     rf"{_WE} (?:no longer use|stopped using|don't use|do not use|dropped|got rid of) {_O}"
     rf"(?: any ?more)? (?:in|for|on) {_S}"
 )
+# What a sentence says in the place of something else: "..., not Redis 7", "instead of Redis 7".
+_NOT = _form(rf"not (?:the |on |in |by |with |under )?{_O}(?: any ?more)?")
+_IN_PLACE_OF = re.compile(r"\b(?:instead of|rather than) (?P<o>\S+(?: v?\d\S*)?)", re.IGNORECASE)
 _FROM_TO = _form(rf"(?:{_WE} )?{_MOVED} {_S} from (?P<a>\S+(?: \S+)?) to {_O}")
 _SELF_FROM_TO = _form(rf"{_S} {_MOVED} from (?P<a>\S+(?: \S+)?) to {_O}")
 _TO = (
@@ -165,9 +168,11 @@ def triples(sentence: str) -> Iterator[Triple]:
     if sentence.rstrip().endswith("?") or len(sentence) > 400:
         return
     seen: set[Triple] = set()
-    about = ""
+    about = stated = ""
     for clause in _clauses(sentence):
-        if (found := _ITS.match(clause)) and about:
+        if (found := _NOT.match(clause)) and stated:
+            triple = (about, *_over(_object(found["o"]), stated))
+        elif (found := _ITS.match(clause)) and about:
             triple = (about, _NOUNS[found["n"].lower()], _object(found["o"]))
         elif (found := _IT.match(clause)) and about:
             triple = (about, _kind_of(_object(found["o"])), _object(found["o"]))
@@ -178,6 +183,7 @@ def triples(sentence: str) -> Iterator[Triple]:
             subject = _SUBJECT_IN.search(clause)
             about = triple[0] or (subject[subject.lastgroup or 0] if subject else about)
         triple = (_TAIL.sub("", triple[0]), *triple[1:])
+        stated = triple[1] if all(triple) else ""
         thing = triple[2].lower().split()[:1]
         if (
             all(triple)
@@ -187,6 +193,14 @@ def triples(sentence: str) -> Iterator[Triple]:
         ):
             seen.add(triple)
             yield triple
+            if (found := _IN_PLACE_OF.search(clause)) and not triple[1].startswith("no_longer_"):
+                yield (triple[0], *_over(_object(found["o"]), triple[1]))
+
+
+def _over(thing: str, predicate: str) -> tuple[str, str]:
+    """That something is not so any more: by what it is, or else by what takes its place."""
+    predicate = predicate.removeprefix("no_longer_")
+    return f"no_longer_{family(thing) or predicate}", thing
 
 
 def _clauses(sentence: str) -> Iterator[str]:

@@ -190,6 +190,14 @@ def contradicts(prompt: str) -> bool:
     return bool(SAYS_NO.match(prompt) or CORRECTION.search(prompt[:200]))
 
 
+_TAKES_BACK = re.compile(r"^(?:actually|correction)\b|\bi was wrong\b", re.IGNORECASE)
+
+
+def corrects(sentence: str) -> bool:
+    """Whether a sentence corrects what was said or done before."""
+    return bool(_TAKES_BACK.search(sentence) or contradicts(sentence))
+
+
 NEGATIVE = re.compile(
     r"^(?:please |and |also )*(?:don'?t|do not|never|no\b|not\b|avoid|stop)", re.IGNORECASE
 )

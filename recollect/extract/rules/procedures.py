@@ -82,6 +82,12 @@ def procedures(runs: Sequence[CommandRun], fresh: frozenset[str]) -> list[Proced
     return found
 
 
+def purpose_of(text: str) -> str:
+    """What steps are for, by their words."""
+    low = text.lower()
+    return next((name for pattern, name in _PURPOSES if pattern.search(low)), "Routine")
+
+
 def _run(turn: Turn) -> CommandRun:
     found: list[str] = []
     acting: list[int] = []

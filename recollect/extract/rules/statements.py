@@ -173,6 +173,8 @@ def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> li
         rest = own[index + len(said)] if index + len(said) < len(own) else ""
         found.append(_statement(turn, event_id, reading, said, rest, answer_before))
     found = [replace(one, state="current") if _is_wish(one) else one for one in found]
+    if patterns.contradicts(text):  # all that it says is said against the answer before it
+        found = [replace(one, source_type="corrected") for one in found]
     clear = all(vetoes.effects(one).keys() <= {"everywhere", "passing"} for one in own)
     if len(text) <= _TITLE_CHARS and clear and found and all(map(_may_be_more, found)):
         return [_whole(found, own)]
@@ -210,7 +212,7 @@ def _statement(
     answer_before: str,
 ) -> BeliefStatement:
     whole = " ".join(capitalised(_bare(one)) for one in said)
-    corrects = len(said) > 1 or any(map(patterns.CORRECTION.search, said))
+    corrects = len(said) > 1 or any(map(patterns.corrects, said))
     kind: KnowledgeType = _TYPES[reading.kind]
     if kind == "decision" and _turns_down(said[0]):
         kind = "rejected"

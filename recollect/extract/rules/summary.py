@@ -47,6 +47,7 @@ _ITEM_CHARS = 130
 _ERROR_CHARS = 80
 _COMMAND_CHARS = 48
 _TURNS_BACK = 5
+_NUMBER = re.compile(r"(?<![\w.])\d{1,9}(?![\w.])")
 _OFFERS = re.compile(patterns.OFFER.pattern + r"|^(?:or|and|so|but)\b", re.I)
 _OFFER_OF = re.compile(
     r"(?:would you like|do you want|want) me to (\S{1,60}+ [^?]{8,300}+)\?$|"
@@ -466,9 +467,12 @@ def _evidence(told: Sequence[TurnResult]) -> tuple[str, ...]:
 
 
 def _once(texts: Iterable[str]) -> list[str]:
-    """Without texts that say what an earlier one says."""
+    """Without texts that say what an earlier one says. The same words about step 3 and about step 4
+    are two things."""
     kept: list[str] = []
     for text in texts:
-        if text and not _covered(text, kept):
+        numbers = _NUMBER.findall(text)
+        near = [one for one in kept if not numbers or _NUMBER.findall(one) in ([], numbers)]
+        if text and not _covered(text, near):
             kept.append(text)
     return kept

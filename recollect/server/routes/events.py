@@ -1,6 +1,6 @@
 """`/v1/events`: put one event, list events."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -43,8 +43,12 @@ class NewEvent(Value, frozen=True, kw_only=True):
 
 
 class RetrievalAnswer(Value, frozen=True, kw_only=True):
+    """`records`: the notes and beliefs that `context` tells. `lines`: what it tells of earlier work
+    here (likely files, the branch, commands)."""
+
     context: str
     records: tuple[str, ...]
+    lines: tuple[str, ...] = ()
     latency_ms: float
     receipt_id: str | None = None
 
@@ -85,7 +89,7 @@ def put_event(runtime: ServerRuntime, new: NewEvent, retrieve: bool = False) -> 
 
 
 class Version(Value, frozen=True, kw_only=True):
-    schema_version: Annotated[int, Meta(ge=1, le=1)]
+    schema_version: Literal[1]
 
 
 def _retrieve(runtime: ServerRuntime, event: Event) -> RetrievalAnswer:
@@ -104,18 +108,14 @@ def _retrieve(runtime: ServerRuntime, event: Event) -> RetrievalAnswer:
     return RetrievalAnswer(
         context=recalled.context,
         records=recalled.records,
+        lines=recalled.lines,
         latency_ms=recalled.latency_us / 1000,
         receipt_id=recalled.receipt_id,
     )
 
 
 def list_events(runtime: ServerRuntime, asked: EventsQuery) -> Listing[EventRow]:
-    """Without a project, the events of the global one; `project=all` lists all."""
-    named = asked.project or asked.namespace or asked.project_path
-    namespaces = (
-        namespaces_to_list(runtime, asked) if named else (projects.namespace(runtime.actor),)
-    )
-    return read.events(runtime, asked, namespaces)
+    return read.events(runtime, asked, namespaces_to_list(runtime, asked))
 
 
 ENDPOINTS = (
@@ -126,5 +126,8 @@ ENDPOINTS = (
         # The pipeline scrubs it, and knows a repeat by what was sent.
         as_sent=tuple(name for name in NewEvent.__struct_fields__ if name != "namespace"),
     ),
-    Endpoint("GET", "/v1/events", "Events, newest first.", list_events),
+    Endpoint(
+        "GET", "/v1/events", "Events, newest first, of all projects unless one is named.",
+        list_events,
+    ),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from recollect.core.kinds import KINDS, TYPES, Kind, KnowledgeType, ObservationT
 from recollect.core.signals import SIGNALS
 from recollect.core.values import Name, Namespace, Record, RecordName, Value, convert
 from recollect.hosts import registry
+from recollect.lifecycle.file_freshness import with_freshness
 from recollect.server.endpoints import Endpoint
 from recollect.server.runtime import ServerRuntime
 from recollect.service import facets, read, write
@@ -117,6 +118,11 @@ def add_belief(runtime: ServerRuntime, new: write.NewKnowledge) -> Added:
     return write.add_knowledge(runtime, new)
 
 
+def one(runtime: ServerRuntime, record_id: RecordName) -> Record:
+    (found,) = with_freshness(runtime.store, [write.find(runtime, record_id)])
+    return found
+
+
 def batch(runtime: ServerRuntime, chosen: MemoryIds) -> MemoriesById:
     wanted = resolve_each(runtime, chosen.ids)
     found = read.get(runtime, wanted)
@@ -173,7 +179,7 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/memories/delete", "Delete memories by id; undo brings them back.", delete_some
     ),
-    Endpoint("GET", "/api/memories/{record_id}", "One memory in full.", write.find),
+    Endpoint("GET", "/api/memories/{record_id}", "One memory in full.", one),
     Endpoint(
         "PATCH", "/api/memories/{record_id}", "Edit a memory; the old version is kept.", write.edit
     ),

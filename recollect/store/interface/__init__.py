@@ -20,6 +20,7 @@ from recollect.store.interface.paging import Cursor, Page
 from recollect.store.interface.projects import ProjectInfo, Projects
 from recollect.store.interface.records import (
     BeliefTime,
+    FilesNamed,
     Hit,
     RecordCount,
     RecordFilter,
@@ -64,6 +65,7 @@ __all__ = [
     "Damage",
     "Due",
     "Events",
+    "FilesNamed",
     "Forgetting",
     "Graph",
     "GraphChanges",

@@ -6,10 +6,6 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from recollect.core.kinds import Level, RecordKind
-from recollect.core.values import (
-    Fact,
-    Relationship,
-)
 
 
 @dataclass(frozen=True)
@@ -80,9 +76,6 @@ class Aging(Protocol):
     ) -> list[Alike]:
         """Observations made after `since` and not after `before`, at least so many of the same
         type and files."""
-
-    def inferred(self, namespace: str, before: datetime, limit: int) -> list[Fact | Relationship]:
-        """Current facts and relationships that were only inferred, and not touched since."""
 
     def ages(self, namespace: str) -> list[Age]: ...
     def marked(self, namespace: str, source_ids: Sequence[str]) -> dict[str, str]:

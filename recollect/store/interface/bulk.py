@@ -98,13 +98,11 @@ class Bulk(Protocol):
         """Put rows where they were, all or none; those that are there already stay as they are.
         Returns how many were new, by kind. BadInput names a row that does not fit."""
 
-    def choose(self, namespace: str, what: Selection) -> Chosen:
-        """What `erase` or `move` would take."""
-
-    def erase(self, namespace: str, what: Selection, actor: str) -> Chosen:
+    def erase(self, namespace: str, what: Selection, actor: str, *, apply: bool = True) -> Chosen:
         """Remove it, all or nothing, from rows, index, vectors and archive; operations that speak
         of it keep who, when and which ids. Says in the log that it was done, not what it was.
-        StoreBusy while its events are being extracted."""
+        StoreBusy while its events are being extracted. Without `apply` it is only said what
+        this, or `move`, would take."""
 
     def move(self, namespace: str, what: Selection, target: str, actor: str) -> Chosen:
         """Give it to another namespace. With `everything` the project's marks follow, so that

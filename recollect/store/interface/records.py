@@ -10,7 +10,6 @@ from recollect.core.values import (
     BeliefState,
     Citation,
     Freshness,
-    Operation,
     Record,
     Vector,
 )
@@ -49,6 +48,15 @@ class RecordCount:
     freshness: Freshness
     used: bool
     count: int
+
+
+@dataclass(frozen=True)
+class FilesNamed:
+    """The files that memories name, and how many do; the files that drifted and orphaned memories
+    cite, as they were then, and how many do. Not all the files of such a memory have changed."""
+
+    named: list[tuple[str, int]]
+    cited: list[tuple[Citation, int]]
 
 
 @dataclass(frozen=True)
@@ -111,18 +119,11 @@ class Records(Protocol):
         """Beliefs that have such a time, the last first. Those of a type or a category are found
         by an index, however many others there are."""
 
-    def used_beliefs(self, namespace: str, since: datetime) -> int:
-        """How many beliefs agents were told since then; hidden ones are counted, too."""
-
     def stored_since(self, namespace: str, kind: RecordKind, since: datetime, most: int) -> int:
         """How many of a kind were stored since then; no more than `most` are counted."""
 
-    def files(self, namespace: str) -> list[tuple[str, int]]:
-        """The files that memories name, and how many do."""
-
-    def stale_citations(self, namespace: str) -> list[tuple[Citation, int]]:
-        """The files that drifted and orphaned memories cite, as they were then, and how many do.
-        Not all the files of such a memory have changed."""
+    def files(self, namespace: str) -> FilesNamed:
+        """The files that memories name and cite."""
 
     def search(
         self,
@@ -137,10 +138,6 @@ class Records(Protocol):
         none is an operator. `raw` takes the backend's own query language instead. A query that the
         index refuses is looked for literally, newest first; BadInput when it was `raw` and is not
         found so either. An empty query finds nothing."""
-
-    def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
-        """Replace a memory by a new version of itself; the old one goes to the archive.
-        NotFound when there is none."""
 
     def touch(
         self,

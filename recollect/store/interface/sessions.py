@@ -60,12 +60,11 @@ class TurnWorks(Protocol):
     def put(self, works: Sequence[TurnWork]) -> None:
         """New ones, and others in place of what they were."""
 
-    def all(self, namespace: str, session_id: str | None = None) -> list[TurnWork]:
-        """In the order of time."""
-
-    def stream(self, namespace: str, *, newest: int | None = None) -> Iterator[TurnWork]:
-        """The same, or so many of the newest, read page by page: no more than one page is in
-        memory, and rows that are put meanwhile may be missed."""
+    def stream(
+        self, namespace: str, session_id: str | None = None, *, newest: int | None = None
+    ) -> Iterator[TurnWork]:
+        """In the order of time: of a session, of all, or so many of the newest. Read page by page:
+        no more than one page is in memory, and rows that are put meanwhile may be missed."""
 
     def missing(self, namespace: str) -> list[str]:
         """The sessions that have events, and no rows here."""

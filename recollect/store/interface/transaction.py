@@ -55,14 +55,10 @@ class Transaction(Protocol):
         """Store and drop what waits; of more than `most` the longest untouched go."""
 
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint: ...
-    def change_records(self, changed: Sequence[Record], operation: Operation) -> list[Record]:
-        """Put new versions of memories that exist, on behalf of an operation that was logged in
-        this transaction and has them among its targets; the old versions go to the archive. A
-        memory whose text stays keeps its vectors."""
-
-    def delete_records(self, operation: Operation) -> int:
-        """Move the targets of an operation that was logged in this transaction to the archive, with
-        their vectors. Returns how many there were."""
+    def change_records(self, operation: Operation, changed: Sequence[Record] = ()) -> list[Record]:
+        """Move the memories among the targets of an operation, which must have been logged in this
+        transaction, to the archive, with their vectors, and put these new versions in the place of
+        those that have one. A memory whose text stays keeps its vectors."""
 
     def log(
         self,

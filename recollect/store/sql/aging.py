@@ -12,15 +12,12 @@ import msgspec
 from recollect.core import kinds
 from recollect.core.clock import from_micros, to_micros
 from recollect.core.kinds import KINDS, Level
-from recollect.core.values import Fact, Relationship
 from recollect.store.interface import Age, Aged, Alike, Due, Forgetting, Purged
-from recollect.store.sql import rows
 from recollect.store.sql.engine import (
     Connection,
     Engine,
     Statement,
     both,
-    column_list,
     each,
     ids_json,
     micros,
@@ -135,16 +132,6 @@ ALIKE_OBSERVATIONS = each(
     sqlite=_alike("json_group_array(r.record_id)"),
     postgres=_alike("json_agg(r.record_id ORDER BY r.valid_from, r.record_id)::text"),
 )
-INFERRED_FACTS = both(f"""
-SELECT {column_list(rows.FACT.columns)} FROM facts
- WHERE namespace = $namespace AND source_type = 'inferred' AND valid_until IS NULL
-   AND updated_at <= $before ORDER BY fact_id LIMIT $limit
-""")
-INFERRED_RELATIONSHIPS = both(f"""
-SELECT {column_list(rows.RELATIONSHIP.columns)} FROM relationships
- WHERE namespace = $namespace AND source_type = 'inferred' AND valid_until IS NULL
-   AND updated_at <= $before ORDER BY relationship_id LIMIT $limit
-""")
 RECORD_AGES = both("""
 SELECT kind, level, created_at, access_count FROM memory_records WHERE namespace = $namespace
 """)
@@ -213,17 +200,6 @@ class SqlAging:
             Alike(kind, tuple(msgspec.json.decode(files)), tuple(msgspec.json.decode(ids)))
             for kind, files, ids in self._engine.rows(ALIKE_OBSERVATIONS, values)
         ]
-
-    def inferred(self, namespace: str, before: datetime, limit: int) -> list[Fact | Relationship]:
-        values = {"namespace": namespace, "before": to_micros(before), "limit": limit}
-        found: list[Fact | Relationship] = [
-            rows.FACT.decode(row) for row in self._engine.rows(INFERRED_FACTS, values)
-        ]
-        found += [
-            rows.RELATIONSHIP.decode(row)
-            for row in self._engine.rows(INFERRED_RELATIONSHIPS, values)
-        ]
-        return found[:limit]
 
     def ages(self, namespace: str) -> list[Age]:
         return [

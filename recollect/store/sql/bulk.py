@@ -144,11 +144,10 @@ class SqlBulk:
 
     # --- erasing and moving ---
 
-    def choose(self, namespace: str, what: Selection) -> Chosen:
-        with self._engine.reader() as db:
-            return Choice(db, namespace, what).chosen()
-
-    def erase(self, namespace: str, what: Selection, actor: str) -> Chosen:
+    def erase(self, namespace: str, what: Selection, actor: str, *, apply: bool = True) -> Chosen:
+        if not apply:
+            with self._engine.reader() as db:
+                return Choice(db, namespace, what).chosen()
         clock = self._engine.clock
 
         def work(db: Connection) -> Chosen:

@@ -147,10 +147,8 @@ BELIEFS_BY: dict[BeliefTime, Statement] = {
     "valid_until": _beliefs("valid_until"),
     "last_accessed": _beliefs("last_accessed"),
 }
-USED_BELIEFS = both(f"""
-SELECT count(*) FROM memory_records
- WHERE namespace = $namespace AND kind = '{BELIEF.name}' AND last_accessed >= $since
-""")
+
+
 STORED_SINCE = both("""
 SELECT count(*) FROM (
     SELECT 1 FROM memory_records

@@ -6,7 +6,6 @@ a CHECK refuses raises BadInput.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -23,7 +22,15 @@ from recollect.core.values import (
     Vector,
     encode,
 )
-from recollect.store.interface import BeliefTime, Cursor, Hit, Page, RecordCount, RecordFilter
+from recollect.store.interface import (
+    BeliefTime,
+    Cursor,
+    FilesNamed,
+    Hit,
+    Page,
+    RecordCount,
+    RecordFilter,
+)
 from recollect.store.sql import rows
 from recollect.store.sql.engine import (
     END,
@@ -31,13 +38,12 @@ from recollect.store.sql.engine import (
     Connection,
     ConstraintFailed,
     Engine,
-    Statement,
     both,
     ids_json,
     insert_into,
     micros,
 )
-from recollect.store.sql.operations import ARCHIVE, new_operation, put_operation
+from recollect.store.sql.operations import ARCHIVE
 from recollect.store.sql.record_lists import (
     BELIEFS_BY,
     COUNT_BY,
@@ -52,7 +58,6 @@ from recollect.store.sql.record_lists import (
     NEWER,
     RECORD,
     STORED_SINCE,
-    USED_BELIEFS,
     Key,
     fits,
     happened_at,
@@ -225,24 +230,17 @@ class SqlRecords:
         }
         return list(map(rows.RECORD.decode, self._engine.rows(BELIEFS_BY[by], values)))
 
-    def used_beliefs(self, namespace: str, since: datetime) -> int:
-        return self._count(USED_BELIEFS, {"namespace": namespace, "since": to_micros(since)})
-
     def stored_since(self, namespace: str, kind: RecordKind, since: datetime, most: int) -> int:
         values = {"namespace": namespace, "kind": kind, "since": to_micros(since), "limit": most}
-        return self._count(STORED_SINCE, values)
-
-    def _count(self, statement: Statement, values: dict[str, Any]) -> int:
-        found = self._engine.one(statement, values)
+        found = self._engine.one(STORED_SINCE, values)
         return int(found[0]) if found else 0
 
-    def files(self, namespace: str) -> list[tuple[str, int]]:
-        found = self._engine.rows(COUNT_BY_FILE, {"namespace": namespace})
-        return [(path, count) for path, count in found]
-
-    def stale_citations(self, namespace: str) -> list[tuple[Citation, int]]:
-        found = self._engine.rows(STALE_CITATIONS, {"namespace": namespace})
-        return [(msgspec.json.decode(cited, type=Citation), count) for cited, count in found]
+    def files(self, namespace: str) -> FilesNamed:
+        with self._engine.reader() as db:
+            named = db.run(COUNT_BY_FILE, {"namespace": namespace}).fetchall()
+            cited = db.run(STALE_CITATIONS, {"namespace": namespace}).fetchall()
+        decoded = [(msgspec.json.decode(one, type=Citation), count) for one, count in cited]
+        return FilesNamed([(path, count) for path, count in named], decoded)
 
     def search(
         self,
@@ -257,19 +255,6 @@ class SqlRecords:
             return self._engine.full_text.records(
                 db, namespaces, query, limit, raw=raw, most_terms=most_terms
             )
-
-    def edit(self, record: Record, actor: str, reason: str = "") -> Operation:
-        clock = self._engine.clock
-
-        def work(db: Connection) -> Operation:
-            operation = new_operation(
-                clock, "edit", record.namespace, actor, targets=[record.record_id], reason=reason
-            )
-            put_operation(db, operation)
-            change(db, [record], operation)
-            return operation
-
-        return self._engine.write(work)
 
     def touch(
         self,

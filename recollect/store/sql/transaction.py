@@ -82,12 +82,11 @@ class SqlTransaction:
     def put_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
         return put_checkpoint(self._db, checkpoint, self._clock.now())
 
-    def change_records(self, changed: Sequence[Record], operation: Operation) -> list[Record]:
+    def change_records(self, operation: Operation, changed: Sequence[Record] = ()) -> list[Record]:
+        gone = set(operation.targets).difference(one.record_id for one in changed)
+        if gone:
+            records.displace(self._db, operation.namespace, sorted(gone), operation)
         return records.change(self._db, changed, operation)
-
-    def delete_records(self, operation: Operation) -> int:
-        namespace, targets = operation.namespace, operation.targets
-        return len(records.displace(self._db, namespace, targets, operation))
 
     def log(
         self,

@@ -70,13 +70,13 @@ class SqlTurnWorks:
         if encoded:
             self._engine.write(work)
 
-    def all(self, namespace: str, session_id: str | None = None) -> list[TurnWork]:
-        if session_id is None:
-            return list(self.stream(namespace))
-        values = {"namespace": namespace, "session_id": session_id}
-        return [rows.TURN_WORK.decode(row) for row in self._engine.rows(SESSION_TURN_WORK, values)]
-
-    def stream(self, namespace: str, *, newest: int | None = None) -> Iterator[TurnWork]:
+    def stream(
+        self, namespace: str, session_id: str | None = None, *, newest: int | None = None
+    ) -> Iterator[TurnWork]:
+        if session_id is not None:
+            own = {"namespace": namespace, "session_id": session_id}
+            yield from map(rows.TURN_WORK.decode, self._engine.rows(SESSION_TURN_WORK, own))
+            return
         after: tuple[Any, ...] | None = None
         if newest is not None:
             values = {"namespace": namespace, "newest": newest}

@@ -63,7 +63,7 @@ SELECT {at} / $step, {kind}, count(*), coalesce(sum({size}), 0), coalesce(sum({t
 _TEXT = "octet_length(title) + octet_length(summary) + octet_length(detail) + octet_length(facts)"
 TALLY = {
     "events": _tally("events", "valid_time", "kind", "octet_length(body)", "0"),
-    "records": _tally("memory_records", "created_at", "kind", _TEXT, "0"),
+    "records": _tally("memory_records", "valid_from", "kind", _TEXT, "0"),
     "sessions": _tally(
         "sessions", "started_at", "surface", "(last_event_at - started_at) / 1000000", "0"
     ),

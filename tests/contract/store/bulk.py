@@ -13,7 +13,7 @@ from recollect.core.projects import ProjectPlace
 from recollect.core.values import Checkpoint, Entity, Fact, Receipt, Relationship
 from recollect.store.interface import Selection, Store
 from tests.fakes.checkpoints import put_checkpoint
-from tests.fakes.stored import delete_records, put_graph, vectors_in
+from tests.fakes.stored import delete_records, edit_record, put_graph, vectors_in
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 
 OTHER = "/actor/ada/project/other/"
@@ -60,7 +60,7 @@ class BulkContract:
         self._turn(store)
         kept = record("Edited")
         store.records.put([kept])
-        store.records.edit(msgspec.structs.replace(kept, title="Edited once"), "ada", "better")
+        edit_record(store, msgspec.structs.replace(kept, title="Edited once"), "ada", "better")
         dumped = list(store.bulk.dump(NAMESPACE))
         kinds = {kind for kind, _ in dumped}
         assert {"event", "memory", "fact", "receipt", "operation", "version"} <= kinds
@@ -127,7 +127,7 @@ class BulkContract:
             "words": Selection(words=("Sealed Orders",)),
             "everything": Selection(everything=True),
         }[by]
-        foreseen = store.bulk.choose(NAMESPACE, what)
+        foreseen = store.bulk.erase(NAMESPACE, what, "ada", apply=False)
         done = store.bulk.erase(NAMESPACE, what, "ada")
         assert foreseen == done and record_id in done.record_ids
         assert "sealed" not in str(list(store.bulk.dump(NAMESPACE))).lower()
@@ -143,7 +143,7 @@ class BulkContract:
     def test_versions_and_the_words_of_operations_go_too(self, store: Store) -> None:
         kept = record("A sealed order")
         store.records.put([kept])
-        store.records.edit(msgspec.structs.replace(kept, title="Order"), "ada", "sealed no more")
+        edit_record(store, msgspec.structs.replace(kept, title="Order"), "ada", "sealed no more")
         store.bulk.erase(NAMESPACE, Selection(record_ids=(kept.record_id,)), "ada")
         assert store.log.versions(NAMESPACE, kept.record_id) == []
         told = store.log.page(NAMESPACE).items
@@ -212,7 +212,7 @@ class BulkContract:
     @pytest.mark.parametrize("what", [Selection(session_id="s1"), Selection(everything=True)])
     def test_what_is_moved_is_there_and_no_longer_here(self, store: Store, what: Selection) -> None:
         event_id, record_id = self._turn(store)
-        foreseen = store.bulk.choose(NAMESPACE, what)
+        foreseen = store.bulk.erase(NAMESPACE, what, "ada", apply=False)
         moved = store.bulk.move(NAMESPACE, what, OTHER, "ada")
         assert moved == foreseen
         assert store.records.get(NAMESPACE, [record_id]) == []
@@ -243,15 +243,16 @@ class BulkContract:
         one = store.records.put([record("Sealed orders")])[0]
         assert delete_records(store, NAMESPACE, [one.record_id], "ada") is not None
         what = Selection(record_ids=(one.record_id,))
-        assert store.bulk.choose(OTHER, what).total == 0
-        assert store.bulk.choose(NAMESPACE, what).counts == {"operation": 1, "version": 1}
+        assert store.bulk.erase(OTHER, what, "ada", apply=False).total == 0
+        foreseen = store.bulk.erase(NAMESPACE, what, "ada", apply=False)
+        assert foreseen.counts == {"operation": 1, "version": 1}
         store.bulk.erase(NAMESPACE, what, "ada")
-        assert store.bulk.choose(NAMESPACE, what).total == 0
+        assert store.bulk.erase(NAMESPACE, what, "ada", apply=False).total == 0
 
     def test_a_moved_edit_can_still_be_undone(self, store: Store) -> None:
         kept = record("Before", session_id="s1")
         store.records.put([kept])
-        edit = store.records.edit(msgspec.structs.replace(kept, title="After"), "ada")
+        edit = edit_record(store, msgspec.structs.replace(kept, title="After"), "ada")
         store.bulk.move(NAMESPACE, Selection(session_id="s1"), OTHER, "ada")
         with pytest.raises(NotFound):
             store.log.undo(NAMESPACE, edit.op_id, "ada")

@@ -55,7 +55,7 @@ class Workshop:
         """What whoever asks about work can be told."""
         self.runtime.work.fill([namespace])
         shown = self.runtime.work.ask(namespace, lambda work: _shown(work))
-        rows = self.runtime.visible_store.turn_works.all(namespace)
+        rows = list(self.runtime.visible_store.turn_works.stream(namespace))
         assert {path for path in shown[0] if path} == {
             one.path for row in rows for one in row.actions if one.path
         }
@@ -67,7 +67,7 @@ class Workshop:
 
     def stored(self, namespace: str = NAMESPACE) -> str:
         """Everything that the store holds there."""
-        rows = [str(one) for one in self.store.turn_works.all(namespace)]
+        rows = [str(one) for one in self.store.turn_works.stream(namespace)]
         return "\n".join([*rows, *map(str, self.store.bulk.dump(namespace))])
 
     def in_files(self, words: str) -> list[str]:
@@ -82,7 +82,7 @@ class Workshop:
         return self.store.receipts.put(made).receipt_id
 
     def turn_of(self, session: str) -> str:
-        return ids.RECORD + self.store.turn_works.all(NAMESPACE, session)[0].turn_id
+        return ids.RECORD + next(self.store.turn_works.stream(NAMESPACE, session)).turn_id
 
 
 def _shown(work: ProjectWork) -> tuple[list[str], list[tuple[str, Action]], list[str], list[str]]:
@@ -100,11 +100,11 @@ class ForgottenWorkContract:
     def test_a_rebuild_makes_the_same_rows(self, shop: Workshop) -> None:
         shop.session("one", "src/pricing.py", "make test", "FAILED tests/test_pricing.py")
         shop.session("two", "src/orders.py", "make lint")
-        before = shop.store.turn_works.all(NAMESPACE)
+        before = list(shop.store.turn_works.stream(NAMESPACE))
         assert [len(one.actions) for one in before] == [2, 2]
         shop.store.turn_works.delete(NAMESPACE)
         shop.rebuild()
-        assert shop.store.turn_works.all(NAMESPACE) == before
+        assert list(shop.store.turn_works.stream(NAMESPACE)) == before
 
     def test_the_work_of_a_forgotten_turn_is_not_shown_until_undo(self, shop: Workshop) -> None:
         shop.session("one", "src/zeppelin.py", "deploy --to zeppelin")
@@ -137,7 +137,7 @@ class ForgottenWorkContract:
         shop.rebuild()
         seen = shop.seen()
         assert "src/b.py" in seen and "make ship" in seen and "zeppelin" not in seen
-        assert any("zeppelin" in str(one) for one in shop.store.turn_works.all(NAMESPACE))
+        assert any("zeppelin" in str(one) for one in shop.store.turn_works.stream(NAMESPACE))
 
     def test_nothing_is_left_of_an_erased_session_or_of_briefs_that_named_its_work(
         self, shop: Workshop
@@ -196,19 +196,19 @@ class ForgottenWorkContract:
         back = ErasureSelection(everything=True, namespace=OTHER)
         shop.runtime.erasure.move(back, NAMESPACE, "ada", apply=True)
         assert "src/a.py" in shop.seen() and "src/b.py" in shop.seen()
-        assert shop.store.turn_works.all(OTHER) == []
+        assert list(shop.store.turn_works.stream(OTHER)) == []
 
     def test_the_work_of_turns_that_were_merged_counts(self, shop: Workshop) -> None:
         for number in range(4):
             shop.session("one", f"src/part{number}.py", "make lint")
-        before = shop.store.turn_works.all(NAMESPACE)
+        before = list(shop.store.turn_works.stream(NAMESPACE))
         for _ in range(20):
             shop.clock.advance(days=10)
             shop.runtime.maintenance.run()
         turns = shop.store.records.get(NAMESPACE, [ids.RECORD + one.turn_id for one in before])
         assert len(turns) < len(before) == 4, "some were merged"
         shop.rebuild()
-        assert shop.store.turn_works.all(NAMESPACE) == before
+        assert list(shop.store.turn_works.stream(NAMESPACE)) == before
         assert "src/part3.py" in shop.seen()
 
     def test_receipts_and_conversations_are_read_without_what_was_forgotten(

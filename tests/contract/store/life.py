@@ -373,6 +373,11 @@ class LifeContract:
         assert sum(count for _, _, count in tally("events", None)) == 4
         (mine,) = store.upkeep.tally("records", began, until, namespace=NAMESPACE)
         assert (mine.kind, mine.count, mine.size) == ("observation", 1, 4 + 2 + 2)
+        imported = began - timedelta(days=3)  # of what happened then, as events are
+        store.records.put([record("imported", valid_from=imported)])
+        (old,) = store.upkeep.tally("records", imported, began, namespace=NAMESPACE)
+        assert (old.at, old.count) == (imported, 1)
+        assert len(store.upkeep.tally("records", began, until, namespace=NAMESPACE)) == 1
         (spent,) = store.upkeep.tally("receipts", began, until, namespace=NAMESPACE)
         assert (spent.size, spent.took_us, spent.longest_us) == (30, 400, 300)
         (session,) = store.upkeep.tally("sessions", began, until, namespace=NAMESPACE)

@@ -20,7 +20,7 @@ from recollect.store.interface import (
     undoable,
     with_content,
 )
-from tests.fakes.stored import delete_records, miscount, vectors_in
+from tests.fakes.stored import delete_records, edit_record, miscount, vectors_in
 from tests.make import NAMESPACE, NOON, record, vector
 
 OTHER = "/actor/ada/project/engine2/"
@@ -39,7 +39,7 @@ class RecordsContract:
             operation = tx.log("supersede", NAMESPACE, "ada", targets=targets)
             ended = msgspec.structs.replace(one, state="ended", ended_by="user", subject="x")
             reworded = msgspec.structs.replace(other, title="Reworded")
-            changed = tx.change_records([ended, reworded], operation)
+            changed = tx.change_records(operation, [ended, reworded])
             assert [row.version for row in changed] == [2, 2]
             return operation.op_id
 
@@ -193,8 +193,9 @@ class RecordsContract:
         ):  # fmt: skip
             assert sum(one.count for one in store.records.counts(NAMESPACE, where)) == count
             assert len(store.records.page(NAMESPACE, where).items) == count, where
-        assert sorted(store.records.files(NAMESPACE)) == [("b.py", 1), ("src/a.py", 2)]
-        assert store.records.stale_citations(NAMESPACE) == [(cited, 1)]
+        files = store.records.files(NAMESPACE)
+        assert sorted(files.named) == [("b.py", 1), ("src/a.py", 2)]
+        assert files.cited == [(cited, 1)]
 
     def test_kept_counts_are_those_of_all_rows_whatever_was_done_and_can_be_made_anew(
         self, store: Store, other_store: Store, clock: ManualClock
@@ -220,7 +221,7 @@ class RecordsContract:
                 operation = tx.log(
                     "merge", NAMESPACE, "ada", targets=targets, created=[made.record_id]
                 )
-                tx.delete_records(operation)
+                tx.change_records(operation)
                 tx.put_record(made, operation.op_id)
 
             store.transaction(work)
@@ -242,7 +243,7 @@ class RecordsContract:
                     turned = msgspec.structs.replace(some[0], freshness="orphaned")
                     store.records.put([turned], over=True)
                 case "edit" if some:
-                    store.records.edit(msgspec.structs.replace(some[0], state="ended"), "ada")
+                    edit_record(store, msgspec.structs.replace(some[0], state="ended"), "ada")
                 case "touch" if some:
                     store.records.touch(NAMESPACE, names, clock.now(), {names[0]: "drifted"})
                 case "forget" if some:
@@ -291,7 +292,7 @@ class RecordsContract:
         assert titles(category="tools", type="constraint") == []
 
     def test_beliefs_are_listed_by_their_state_and_by_when_they_ended_or_were_used(
-        self, store: Store, clock: ManualClock
+        self, store: Store
     ) -> None:
         days = [NOON + timedelta(days=number) for number in range(4)]
         old, _, over, *_ = store.records.put([
@@ -315,11 +316,16 @@ class RecordsContract:
         assert titles(by="valid_until", limit=9) == ["over"]
         assert titles(by="valid_until", since=days[3] + timedelta(seconds=1), limit=9) == []
         assert titles(by="last_accessed", limit=9) == ["over", "old"]
-        assert store.records.used_beliefs(NAMESPACE, days[1]) == 2
-        assert store.records.used_beliefs(NAMESPACE, days[2]) == 1
+        assert titles(by="last_accessed", since=days[1], limit=9) == ["over", "old"]
+        assert titles(by="last_accessed", since=days[2], limit=9) == ["over"]
         assert store.records.beliefs(OTHER, limit=9) == []
+
+    def test_what_was_stored_since_is_counted_up_to_a_number(
+        self, store: Store, clock: ManualClock
+    ) -> None:
+        store.records.put([record(f"old {number}", kind="knowledge") for number in range(4)])
         clock.advance(days=1)
-        (late,) = store.records.put([record("late", kind="knowledge")])
+        (late, _) = store.records.put([record("late", kind="knowledge"), record("a note")])
         assert late.created_at is not None
         for since, most, many in (
             (late.created_at, 9, 1), (NOON - timedelta(999), 9, 5), (NOON - timedelta(999), 2, 2)
@@ -378,8 +384,8 @@ class RecordsContract:
     ) -> None:
         one = store.records.put([record("old words")])[0]
         clock.advance(hours=1)
-        operation = store.records.edit(
-            msgspec.structs.replace(one, title="new words", importance=8), "ada", "clearer"
+        operation = edit_record(
+            store, msgspec.structs.replace(one, title="new words", importance=8), "ada", "clearer"
         )
         edited = store.records.get(NAMESPACE, [one.record_id])[0]
         assert (edited.title, edited.version, edited.created_at) == ("new words", 2, one.created_at)
@@ -392,21 +398,21 @@ class RecordsContract:
     def test_a_version_number_is_never_used_twice(self, store: Store) -> None:
         one = record("A first wording")
         store.records.put([one])
-        undone = store.records.edit(msgspec.structs.replace(one, title="A second wording"), "ada")
+        undone = edit_record(store, msgspec.structs.replace(one, title="A second wording"), "ada")
         second = store.records.get(NAMESPACE, [one.record_id])[0].version
         store.log.undo(NAMESPACE, undone.op_id, "ada")
-        store.records.edit(msgspec.structs.replace(one, title="A third wording"), "ada")
+        edit_record(store, msgspec.structs.replace(one, title="A third wording"), "ada")
         third = store.records.get(NAMESPACE, [one.record_id])[0].version
         assert third > second, "who read the second wording would overwrite the third"
 
     def test_editing_what_is_not_there_is_an_error(self, store: Store) -> None:
         with pytest.raises(errors.NotFound):
-            store.records.edit(record(), "ada")
+            edit_record(store, record(), "ada")
 
     def test_undo_refuses_to_trample_on_a_later_change(self, store: Store) -> None:
         one = store.records.put([record("a")])[0]
-        first = store.records.edit(msgspec.structs.replace(one, title="b"), "ada")
-        second = store.records.edit(msgspec.structs.replace(one, title="c"), "ada")
+        first = edit_record(store, msgspec.structs.replace(one, title="b"), "ada")
+        second = edit_record(store, msgspec.structs.replace(one, title="c"), "ada")
         with pytest.raises(errors.CannotUndo, match=second.op_id):
             store.log.undo(NAMESPACE, first.op_id, "ada")
         store.log.undo(NAMESPACE, second.op_id, "ada")
@@ -419,8 +425,8 @@ class RecordsContract:
         self, store: Store
     ) -> None:
         one = store.records.put([record("a")])[0]
-        first = store.records.edit(msgspec.structs.replace(one, title="b"), "ada")
-        second = store.records.edit(msgspec.structs.replace(one, title="c"), "ada")
+        first = edit_record(store, msgspec.structs.replace(one, title="b"), "ada")
+        second = edit_record(store, msgspec.structs.replace(one, title="c"), "ada")
         gone = delete_records(store, NAMESPACE, [one.record_id], "ada")
         assert gone is not None
         for early in (first, second):
@@ -434,7 +440,7 @@ class RecordsContract:
 
     def test_what_can_be_undone_is_known_beforehand(self, store: Store) -> None:
         one = store.records.put([record("first")])[0]
-        edited = store.records.edit(msgspec.structs.replace(one, title="second"), "ada")
+        edited = edit_record(store, msgspec.structs.replace(one, title="second"), "ada")
         gone = delete_records(store, NAMESPACE, [one.record_id], "ada")
         assert gone is not None
         every = [edited.op_id, gone.op_id, "op_unknown"]
@@ -467,7 +473,7 @@ class RecordsContract:
                 "merge", NAMESPACE, "extraction",
                 targets=[one.record_id for one in parts], created=[merged.record_id],
             )  # fmt: skip
-            tx.delete_records(operation)
+            tx.change_records(operation)
             tx.put_record(merged, operation.op_id)
             return operation.op_id
 
@@ -496,7 +502,7 @@ class RecordsContract:
         remember()
         kept, gone = store.records.put([record("kept"), record("gone")])
         remember()
-        store.records.edit(msgspec.structs.replace(kept, title="kept, edited"), "ada")
+        edit_record(store, msgspec.structs.replace(kept, title="kept, edited"), "ada")
         remember()
         operation = delete_records(store, NAMESPACE, [gone.record_id], "ada")
         remember()

@@ -32,8 +32,8 @@ class TurnWorksContract:
         one = work("0" * 26, clock, person="ada", branch="fix")
         later = msgspec.structs.replace(one, turn_id="1" * 26, at=clock.now() + timedelta(1))
         store.turn_works.put([later, one])
-        assert store.turn_works.all(NAMESPACE) == [one, later]
-        assert store.turn_works.all(OTHER) == []
+        assert list(store.turn_works.stream(NAMESPACE)) == [one, later]
+        assert list(store.turn_works.stream(OTHER)) == []
 
     def test_a_turn_that_grew_takes_the_place_of_what_it_was(
         self, store: Store, clock: ManualClock
@@ -42,11 +42,11 @@ class TurnWorksContract:
         grown = msgspec.structs.replace(one, commits=("Cap retries", "Test it"))
         store.turn_works.put([one])
         store.turn_works.put([grown])
-        assert store.turn_works.all(NAMESPACE, "s") == [grown]
+        assert list(store.turn_works.stream(NAMESPACE, "s")) == [grown]
         store.turn_works.delete(NAMESPACE, ["x"])
-        assert store.turn_works.all(NAMESPACE) == [grown]
+        assert list(store.turn_works.stream(NAMESPACE)) == [grown]
         store.turn_works.delete(NAMESPACE)
-        assert store.turn_works.all(NAMESPACE) == []
+        assert list(store.turn_works.stream(NAMESPACE)) == []
 
     def test_the_newest_are_read_in_the_order_of_time_over_many_pages(
         self, store: Store, clock: ManualClock
@@ -60,8 +60,8 @@ class TurnWorksContract:
             for n in range(450)
         ]
         store.turn_works.put(turns[::-1])
-        assert store.turn_works.all(NAMESPACE) == turns
-        assert store.turn_works.all(NAMESPACE, "s1") == turns[1::3]
+        assert list(store.turn_works.stream(NAMESPACE)) == turns
+        assert list(store.turn_works.stream(NAMESPACE, "s1")) == turns[1::3]
         assert list(store.turn_works.stream(NAMESPACE)) == turns
         assert list(store.turn_works.stream(NAMESPACE, newest=9)) == turns[-9:]
         assert list(store.turn_works.stream(NAMESPACE, newest=450)) == turns
@@ -79,4 +79,4 @@ class TurnWorksContract:
             ]
         )
         store.bulk.erase(NAMESPACE, Selection(session_id="gone"), "ada")
-        assert [one.session_id for one in store.turn_works.all(NAMESPACE)] == ["kept"]
+        assert [one.session_id for one in store.turn_works.stream(NAMESPACE)] == ["kept"]

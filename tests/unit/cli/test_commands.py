@@ -61,6 +61,25 @@ def test_the_status_of_a_daemon_that_hangs_comes_within_seconds(alone: Terminal)
     assert words in " ".join(found.stdout.split())
 
 
+def test_the_status_names_projects_as_their_user_knows_them(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    (project := tmp_path / "billing").mkdir()
+    (project / "Makefile").touch()
+    note = {"text": "a note", "project": str(project)}
+    added = runtime_home.client.ask("POST", "/api/notes", note)
+    namespace = added["record"]["namespace"]
+    learning = runtime_home.runtime.learning()
+    state = {**learning.status(), "breakers": {namespace: "open"},
+             "by_rules_because": {namespace: "enough for today"},
+             "judge_breakers": [namespace]}  # fmt: skip
+    terminal.patch.setattr(learning, "status", lambda: state)
+    told = terminal("status").stdout
+    assert "billing goes on by rules: enough for today" in told
+    assert "The breaker of billing is open" in told and "The judge of billing" in told
+    assert namespace not in told
+
+
 def test_settings_are_shown_and_a_bad_one_is_refused(alone: Terminal) -> None:
     told = json.loads(alone("settings", "list", "--json").stdout)
     assert {"name", "value", "default", "allowed", "help", "type"} == set(told[0])
@@ -272,6 +291,27 @@ def test_undo_and_its_list_agree(terminal: Terminal, tmp_path: pathlib.Path) -> 
     assert last["op_id"] in shown and first not in shown and "repeats the change" in shown
 
 
+def test_a_list_of_changes_is_as_long_as_it_was_asked_for(
+    terminal: Terminal, tmp_path: pathlib.Path
+) -> None:
+    ids = [json.loads(terminal("add", f"Note number {n}", "-p", "global", "--json").stdout)
+           for n in range(6)]  # fmt: skip
+    for one in ids[3:]:  # each leaves an entry of the log that is not shown
+        terminal("forget", one["record"]["record_id"], "-y")
+
+    def listed(*more: str) -> list[str]:
+        shown = terminal("change", "list", "-p", "global", "--json", *more).stdout
+        return [one["op_id"] for one in json.loads(shown)["items"]]
+
+    assert len(listed()) == 6 and listed("-n", "4") == listed()[:4]
+    first = json.loads(terminal("change", "list", "-p", "global", "-n", "4", "--json").stdout)
+    rest = Memory("global")._ask(
+        "GET", "/api/operations",
+        query={"project": "global", "undoable": True, "limit": 4, "before": first["next"]},
+    )  # fmt: skip
+    assert [one["op_id"] for one in rest["items"]] == listed()[4:]
+
+
 def test_undo_takes_back_what_was_done_in_the_project_and_nothing_else(
     terminal: Terminal, tmp_path: pathlib.Path
 ) -> None:
@@ -367,7 +407,7 @@ def test_maintain_makes_the_indexes_anew(terminal: Terminal, runtime_home: Runti
     store.events.put([arrival("Mend the retry loop", session_id="s")])
     done = terminal("maintain", "--rebuild")
     assert done.returncode == 0 and "the work index was rebuilt: 1 turns" in done.stdout
-    assert [one.session_id for one in store.turn_works.all(NAMESPACE)] == ["s"]
+    assert [one.session_id for one in store.turn_works.stream(NAMESPACE)] == ["s"]
     assert len(json.loads(terminal("maintain", "--rebuild", "--json").stdout)["done"]) == 2
     assert terminal("maintain", "--rebuild", "--dry-run").returncode == 2
 
@@ -445,6 +485,11 @@ def test_the_queue_is_listed_run_and_retried(terminal: Terminal, runtime_home: R
 
 def test_settings_that_are_all_taken_back_leave_no_empty_file(alone: Terminal) -> None:
     assert alone("settings", "set", "backup_days", "3").returncode == 0
+    assert alone("settings", "unset", "backup_days").returncode == 0
+    written = alone.home / "settings.toml"
+    assert written.read_text() == "# Every setting is at its default.\n"
+    assert alone("settings", "set", "backup_days", "3").returncode == 0
+    assert written.read_text() == "backup_days = 3\n"
     assert alone("settings", "unset", "backup_days").returncode == 0
     assert (alone.home / "settings.toml").stat().st_size > 0
     assert alone("settings", "list").returncode == 0

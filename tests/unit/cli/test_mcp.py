@@ -117,6 +117,10 @@ def test_errors_are_told_as_text_that_says_what_to_do(tmp_path: pathlib.Path) ->
     ):
         text, failed = agent.call(tool, **arguments)
         assert failed and words in text, (tool, arguments, text)
+    # What went wrong, and on a line of its own what to do.
+    text, _ = agent.call("recall_entity", name="nobody")
+    assert text == "nothing is known about 'nobody'\nTry: search_memory with other words"
+    assert agent.call("search_memory", query="x", limit=0)[0].count("limit") == 1
 
 
 @pytest.mark.usefixtures("terminal")
@@ -133,7 +137,10 @@ def test_the_project_is_where_the_agent_works(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_a_tool_that_breaks_says_so_and_where_to_look(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: pathlib.Path,
+    runtime_home: RuntimeHome,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     def broken(*_: object) -> str:
         raise ZeroDivisionError("the reason")
@@ -142,6 +149,8 @@ def test_a_tool_that_breaks_says_so_and_where_to_look(
     text, failed = McpAgent(str(tmp_path)).call("timeline")
     assert failed and text == "Unexpected error in Recollect; its log has the details."
     assert "the tool timeline failed" in caplog.text and "the reason" in caplog.text
+    told = runtime_home.runtime.counters.errors_last_hour()
+    assert told == ["the tool timeline: ZeroDivisionError"]
 
 
 # --- what the proxy does by itself ---------------------------------------------------------------
@@ -277,7 +286,7 @@ def test_a_call_waits_for_a_daemon_that_starts_only_so_long(
     monkeypatch.setattr("recollect.cli.mcp.start_daemon", start)
     monkeypatch.setattr("recollect.cli.mcp.START_S", 0.01)
     proxy = Proxy("/")
-    told = "Recollect is still starting. Go on without it, or try again in a moment."
+    told = "Recollect is still starting.\nTry: Go on without it, or try again in a moment."
     assert [called(proxy), called(proxy)] == [(told, True)] * 2
     assert len(starts) == 1  # both waited for the same start
     up.set()
@@ -296,7 +305,7 @@ def test_a_daemon_that_cannot_start_or_hangs_is_told_in_words(
     monkeypatch.setattr(Client, "send", send)
     monkeypatch.setattr("recollect.cli.mcp.start_daemon", start)
     problem: RecollectError = NotRunning()
-    assert called(Proxy("/")) == ("no room Free some space.", True)
+    assert called(Proxy("/")) == ("no room\nTry: Free some space.", True)
     problem = NoAnswer()  # it runs: starting another one would not help
     assert called(Proxy("/"))[0].startswith("The daemon runs and does not answer in time.")
 

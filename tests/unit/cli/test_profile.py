@@ -33,6 +33,7 @@ def test_the_profile_comes_first_at_a_start_and_only_there(
 def test_a_line_can_be_removed_and_comes_back(terminal: Terminal) -> None:
     terminal("profile", "add", "answers in German")
     (line,) = json.loads(terminal("profile", "list", "--json").stdout)
+    assert "your profile" in terminal("rules").stdout  # not a heuristic of the project
     undo = terminal("profile", "remove", line["id"]).stdout.split("recollect undo ")[1]
     assert "empty" in terminal("profile", "list").stdout
     terminal("undo", undo.strip())

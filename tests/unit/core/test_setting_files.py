@@ -45,15 +45,17 @@ def test_what_is_no_toml_is_not_written_to() -> None:
         settings.written("not toml", "port", 6)
 
 
-def test_a_bad_value_is_told_with_where_it_stands(tmp_path: pathlib.Path) -> None:
+def test_a_bad_value_is_told_with_where_it_stands_and_what_to_try(tmp_path: pathlib.Path) -> None:
     (tmp_path / "settings.toml").write_text("port = 1\n")
     with pytest.raises(BadSetting, match="out of range") as refused:
         settings.load({"RECOLLECT_HOME": str(tmp_path)})
-    assert refused.value.hint == f"It is set in {tmp_path}/settings.toml."
+    assert str(refused.value).endswith(f"(set in {tmp_path}/settings.toml)")
+    assert refused.value.hint == "recollect settings unset port"
     (tmp_path / "settings.toml").write_text("")
     with pytest.raises(BadSetting) as refused:
         settings.load({"RECOLLECT_HOME": str(tmp_path), "RECOLLECT_PORT": "x"})
-    assert refused.value.hint == "It is set in the environment: RECOLLECT_PORT."
+    assert str(refused.value).endswith("(set in the environment)")
+    assert refused.value.hint == "unset RECOLLECT_PORT"
 
 
 def test_a_mistyped_variable_is_noticed() -> None:

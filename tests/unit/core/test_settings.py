@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from recollect.core import settings
-from recollect.core.errors import BadSetting
+from recollect.core.errors import BadInput, BadSetting
 
 
 def home(tmp_path: pathlib.Path, text: str) -> dict[str, str]:
@@ -159,3 +159,20 @@ def test_a_user_without_a_name_is_an_actor_all_the_same(monkeypatch: pytest.Monk
         monkeypatch.setattr("getpass.getuser", nobody)
         assert settings.Settings().actor_id == f"user-{os.getuid()}"
         assert settings.Settings(actor="ada").actor_id == "ada"
+
+
+def test_an_address_without_a_model_is_refused_before_it_is_written(
+    tmp_path: pathlib.Path,
+) -> None:
+    path = str(tmp_path / "settings.toml")
+    settings.write(path, "provider", "openai")
+    with pytest.raises(BadInput, match="names no model") as why:
+        settings.write(path, "llm_base_url", "http://127.0.0.1:1234/v1")
+    assert "settings set llm_model" in why.value.hint
+    settings.write(path, "llm_model", "small")
+    settings.write(path, "llm_base_url", "http://127.0.0.1:1234/v1")
+    with pytest.raises(BadInput, match="names no model"):
+        settings.write(path, "llm_model", None)
+    assert settings.load({"RECOLLECT_HOME": str(tmp_path)}).llm_model == "small"
+    pathlib.Path(path).write_text('provider = "openai"\nllm_base_url = "http://127.0.0.1:1/v1"\n')
+    settings.write(path, "backup_days", "2")  # a file that is so already can be changed

@@ -108,3 +108,10 @@ def test_complaints_say_what_would_be_right() -> None:
     assert told(projct="x") == "there is no field 'projct' here; did you mean 'project'?"
     with pytest.raises(errors.BadInput, match=r"event_id is not an id: 26 letters and digits"):
         values.convert(values.Event, {"event_id": "x"})
+
+
+def test_a_shape_that_does_not_exist_is_answered_with_those_that_do() -> None:
+    with pytest.raises(errors.BadInput) as refused:
+        values.decode(Event, values.encode(raw_event(body={"type": "xml", "content": "x"})))
+    words = "body.type cannot be 'xml': it is one of json, message, text"
+    assert str(refused.value) == words and refused.value.field == "body.type"

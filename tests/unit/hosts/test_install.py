@@ -129,6 +129,8 @@ def test_new_files_and_backups_are_private(tmp_path: Path) -> None:
     assert len(kept) == 2
     for path in [*kept, tmp_path / ".claude.json"]:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    for path in [tmp_path / ".recollect" / "install", *{one.parent for one in kept}]:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
 
 
 def test_a_read_only_file_is_refused_and_nothing_changes(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ from recollect.ingest.messages import Notice, RecallQuestion
 from recollect.inject import gather, recall, render
 from recollect.inject.draft import BriefLine, memory_line
 from recollect.inject.render import allot, forms
+from recollect.retrieve import index_cache
 from recollect.store.sqlite import SqliteStore
 from tests.fakes.stored import put_graph
 from tests.fakes.waiting import PATIENCE_S, wait_until
@@ -438,6 +440,18 @@ def test_a_twentieth_of_the_budget_is_left_free(
     assert abs(rooms[2] - rooms[0] - 0.95 * 2000) < 20
 
 
+def test_the_smallest_budget_has_room_for_a_memory(setup: Setup) -> None:
+    """Headings of sections without content cost nothing."""
+    made = setup.memories.add(WORK)
+    setup.settle()
+    text = "how are retries of the billing api capped?"
+    asked = RecallQuestion("prompt", text, (NAMESPACE, GLOBAL), "", None, 9500)
+    for tokens in (100, 110, 120):
+        told = setup.it.recall_now.preview(asked, tokens)
+        assert told.records == (made[0].record_id,)
+        assert count_tokens(told.context) <= 0.95 * tokens
+
+
 def test_the_budget_holds_whatever_there_is(setup: Setup, store: SqliteStore, clock: ManualClock,
                                             chosen: Settings) -> None:  # fmt: skip
     setup.memories.add([
@@ -489,11 +503,32 @@ def test_while_the_index_is_filled_words_are_searched_in_the_store(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = setup.memories.add(WORK)
-    monkeypatch.setattr(setup.it.index_cache, "ready", lambda namespaces: False)
+    monkeypatch.setattr(setup.it.index_cache, "soon_ready", lambda namespaces: False)
     recalled = setup.ask("retries of the billing API capped with exponential backoff")
     assert recalled.records == (made[0].record_id,)
+    past = setup.ask("what did we decide last time about the retries of billing?", session="past")
+    assert past.records == (made[0].record_id,)
     assert "index" in setup.receipt(recalled).detail["left_out"]
     assert setup.ask("what is the capital of Mongolia?", session="b").records == ()
+
+
+def test_the_first_prompt_after_a_start_waits_for_a_small_index_and_no_large_one(
+    store: SqliteStore, clock: ManualClock, chosen: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Setup(store, clock, replace(chosen, embedding=False))
+    kept = made.memories.add(WORK)
+    text = "what did we decide last time about billing?"
+    assert not made.it.index_cache.ready([NAMESPACE, GLOBAL])
+    with monkeypatch.context() as patched:
+        patched.setattr(index_cache, "SMALL", len(WORK) - 1)
+        filled = made.it.index_cache.soon_ready([NAMESPACE, GLOBAL], PATIENCE_S)
+        assert not filled and not made.it.index_cache.filling([NAMESPACE, GLOBAL])
+    patient = partial(made.it.index_cache.soon_ready, seconds=PATIENCE_S)
+    monkeypatch.setattr(made.it.index_cache, "soon_ready", patient)
+    recalled = made.ask(text)
+    assert "index" not in made.receipt(recalled).detail["left_out"]
+    assert recalled.records == (kept[0].record_id,)
+    made.runtime.close()
 
 
 def test_without_a_model_recall_goes_by_words(
@@ -664,6 +699,19 @@ def test_a_question_that_nobody_answered_does_not_hide_the_answer(setup: Setup) 
     why = {one["record_id"]: one["why_not"] for one in setup.receipt(recalled).detail["candidates"]}
     assert why[made[0].record_id] == "a question that got no answer"
     assert made[0].record_id not in setup.ask("", session="b", trigger="session-start").records
+
+
+def test_a_prompt_that_states_nothing_and_got_no_answer_is_not_told(setup: Setup) -> None:
+    """Without a question mark it is no statement either."""
+    setup.memories.add(
+        [
+            episode("retry storm", category="unanswered"),
+            episode("what is the weather like in Lisbon tomorrow", category="unanswered"),
+        ]
+    )
+    setup.settle()
+    for text in ("what did we say about the retry storm?", "what did we say about Lisbon?"):
+        assert setup.ask(text, session=text).records == ()
 
 
 def test_what_was_said_in_an_interrupted_turn_is_not_hidden_by_an_unrelated_note(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.core.projects import locate, namespace
+from recollect.lifecycle import file_freshness
 from recollect.lifecycle.file_freshness import (
     MOST_BYTES,
     MOST_FILES,
@@ -95,7 +96,9 @@ def test_a_file_that_nothing_touched_is_not_read(
     assert freshness_of(later, [str(tree)]).state == "fresh"
 
 
-def test_a_disk_that_hangs_is_not_waited_for(store: SqliteStore, tree: pathlib.Path) -> None:
+def test_a_disk_that_hangs_is_not_waited_for(
+    store: SqliteStore, tree: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import threading
 
     project = store.projects.resolve(locate(str(tree)))
@@ -106,8 +109,11 @@ def test_a_disk_that_hangs_is_not_waited_for(store: SqliteStore, tree: pathlib.P
     work = FreshnessChecker(store)
     assert work.freshness_of([memory], 5)[memory.record_id].state == "fresh"
     release = threading.Event()
-    looked = work._look
-    work._look = lambda records: (release.wait(PATIENCE_S), looked(records))[1]  # type: ignore[method-assign]
+    looked = file_freshness._look
+    monkeypatch.setattr(
+        file_freshness, "_look",
+        lambda *asked: (release.wait(PATIENCE_S), looked(*asked))[1],
+    )  # fmt: skip
     assert work.freshness_of([memory], 0.5) == {}
     assert work.freshness_of([memory], 60) == {}  # it does not queue up either
     release.set()

@@ -418,7 +418,7 @@ def test_an_error_in_the_middle_leaves_whole_batches_and_the_next_pass_finishes(
     here.clock.advance(hours=1)
     due = here.maintenance().preview().counts["memories forgotten"]
     assert due == 3 * LEAVING
-    real, calls = SqliteTransaction.delete_records, itertools.count(1)
+    real, calls = SqliteTransaction.change_records, itertools.count(1)
 
     def broken(self: SqliteTransaction, operation: Any) -> Any:
         done = real(self, operation)
@@ -427,7 +427,7 @@ def test_an_error_in_the_middle_leaves_whole_batches_and_the_next_pass_finishes(
         return done
 
     with monkeypatch.context() as patch:
-        patch.setattr(SqliteTransaction, "delete_records", broken)
+        patch.setattr(SqliteTransaction, "change_records", broken)
         with pytest.raises(DiskFull):
             here.maintenance().run()
     # The first batch is forgotten, the second is as it was, although its rows were already deleted.

@@ -18,7 +18,7 @@ from recollect.store.interface import Selection, details_of
 from recollect.store.sqlite import upkeep
 from tests.fakes import transcripts as made
 from tests.fakes.checkpoints import put_checkpoint
-from tests.fakes.stored import delete_records, put_graph
+from tests.fakes.stored import delete_records, edit_record, put_graph
 from tests.fakes.transcripts import ANSWERS, PROMPTS, START
 from tests.fakes.waiting import PATIENCE_S
 from tests.make import arrival, record, vector
@@ -54,7 +54,7 @@ def plant(desk: Desk, project: str, text: str, session: str = "planted") -> str:
     )  # fmt: skip
     store.records.put([first], [vector(first)])
     edited = msgspec.structs.replace(first, summary=f"{text} once more")
-    store.records.edit(edited, "ada", f"because of {text}")
+    edit_record(store, edited, "ada", f"because of {text}")
     gone = record(f"Deleted {text}", namespace=here, source_event_ids=(one.event.event_id,))
     store.records.put([gone])
     delete_records(store, here, [gone.record_id], "ada", f"no more {text}")

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from recollect.core import ids
-from recollect.core.values import Record, Vector
+from recollect.core.values import Fact, Record, Vector
 from recollect.core.vector_bytes import DIMENSIONS
 from recollect.embedding.embedder import MODEL
 from recollect.extract.interface import Claim, EndClaim, PreferenceClaim
 from recollect.reconcile.belief_plan import BeliefPlan, plan_beliefs
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
 from recollect.store.sqlite import SqliteStore
+from tests.fakes.stored import put_graph
 from tests.make import NAMESPACE, NOON, record
 
 LATER = NOON + timedelta(days=1)
@@ -263,6 +264,27 @@ def test_a_turn_of_which_no_belief_was_made_can_be_what_changed(store: SqliteSto
     (lost,) = change.made
     assert lost.title == "Logs go to loki" and lost.ended_by == new.record_id
     assert not lost.stands and lost.source_event_ids == turn.source_event_ids
+
+
+def test_the_facts_of_what_a_turn_said_end_with_it(store: SqliteStore) -> None:
+    """E14: beliefs and facts do not disagree about what holds."""
+    event = ids.new_ulid()
+    turn = record("checkout uses Redis 7 and ledger uses Postgres 15", kind="episode",
+                  valid_from=NOON, author="user", source_event_ids=(event,))  # fmt: skip
+    store.records.put([turn])
+    put_graph(store, *(
+        Fact(fact_id=ids.new_id(ids.FACT), namespace=NAMESPACE, subject=subject, object=thing,
+             predicate="uses_database", source_type="stated", author="user", valid_from=NOON,
+             source_event_ids=(event,))
+        for subject, thing in (("checkout", "Redis 7"), ("ledger", "Postgres 15"))
+    ))  # fmt: skip
+    near = _vector(1.0, 0.1)
+    store.vectors.put([_stored_vector(turn, near)])
+    new = belief("checkout uses Valkey 8, not Redis 7", LATER)
+    plan = plan_beliefs(store, NAMESPACE, [ClusterPlan((EmbeddedRecord(new, (near,)),))], [])
+    (change,) = plan.changes
+    assert [one.state for one in change.made] == ["ended"]
+    assert [(one.object, one.valid_until) for one in change.facts] == [("Redis 7", LATER)]
 
 
 def test_a_rule_that_somebody_else_lifted_is_in_doubt(store: SqliteStore) -> None:

@@ -28,7 +28,7 @@ from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory, worker
-from tests.fakes.stored import delete_records, runs_in
+from tests.fakes.stored import delete_records, edit_record, runs_in
 from tests.make import NAMESPACE, arrival
 
 Maker = Callable[..., ExtractionWorker]
@@ -266,7 +266,7 @@ def test_what_a_person_wrote_or_pinned_is_never_shown_to_the_judge(
     store: SqliteStore, go: Maker
 ) -> None:
     (old,) = stored_at(store, go, 0)
-    store.records.edit(msgspec.structs.replace(old, pinned=True), "ada")
+    edit_record(store, msgspec.structs.replace(old, pinned=True), "ada")
     store.vectors.put(vector_rows(old, embedded(old, Angles())))
     provider = Scripted(memory("a @1 "), judge=[merge_all])
     go(provider).run(NAMESPACE)
@@ -314,7 +314,7 @@ def test_a_model_may_take_back_what_it_wrote_of_the_session_and_nothing_else(
 ) -> None:
     titled = {one.title: one for one in stored_at(store, go, 40, 80)}
     told = msgspec.structs.replace(titled["old80 @80"], summary="put right by hand")
-    store.records.edit(told, "ada")
+    edit_record(store, told, "ada")
     again = memory("old40 @40 ") + f'<outdated id="{titled["old40 @40"].record_id}"/>'
     go(Scripted(again)).run(NAMESPACE)
     assert titles(store) == ["old40 @40", "old80 @80"]  # the same words again end nothing

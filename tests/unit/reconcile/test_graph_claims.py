@@ -283,3 +283,14 @@ def test_relationships_have_one_owner_at_a_time_and_grow_surer(learned: Learned)
     assert len(live) == 1 and live[0].source_id != known.source_id
     learned.store.log.undo(NAMESPACE, operation.op_id, "ada")
     assert learned.store.graph.relationships(NAMESPACE) == [known]
+
+
+def test_what_is_not_so_any_more_ends_whatever_its_version(learned: Learned) -> None:
+    """E14: "checkout uses Valkey 8, not Redis" is about another predicate than what it ends."""
+    learned(fact("checkout", "uses_database", "Redis 7"), fact("checkout", "linter", "ruff 1"))
+    learned(
+        fact("checkout", "cache", "Valkey 8", 1, source_type="corrected"),
+        fact("checkout", "no_longer_uses_database", "Redis", 1, source_type="corrected"),
+        fact("checkout", "no_longer_linter", "ruff 2", 1),
+    )
+    assert learned.facts() == [("checkout", "cache", "Valkey 8"), ("checkout", "linter", "ruff 1")]

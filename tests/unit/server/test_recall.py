@@ -64,6 +64,8 @@ def test_a_memory_of_one_session_reaches_the_next(
     })  # fmt: skip
     assert answered["stored"] and len(answered["retrieval"]["records"]) == 1
     home.runtime.recall().receipts.flush()
+    lines = answered["retrieval"]["lines"]
+    assert all(one in answered["retrieval"]["context"] for one in lines)
     receipt = home.client.get(
         f"/api/receipts/{answered['retrieval']['receipt_id']}", project_path=str(place)
     )
@@ -99,3 +101,26 @@ def test_what_a_user_says_again_is_kept_word_for_word(
     ]
     assert sum(sentence in body for body in said) == 3
     assert any("So:" in body and sentence not in body for body in said)
+
+
+def test_what_is_told_of_earlier_work_stands_in_lines(
+    home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    place = tmp_path / "a"
+    place.mkdir()
+    (place / "Makefile").touch()
+    for session in ("one", "two"):
+        said = {"session_id": session, "cwd": str(place)}
+        home.run_hook("claude-code", "UserPromptSubmit", {**said, "prompt": "Run the tests"})
+        home.run_hook("claude-code", "PostToolUse", {
+            **said, "tool_name": "Bash", "tool_input": {"command": "make test"},
+            "tool_response": {"stdout": "12 passed", "stderr": "", "exit_code": 0},
+        })  # fmt: skip
+        home.run_hook("claude-code", "Stop", {**said, "last_assistant_message": "All pass."})
+    answered = home.client.ask("POST", "/v1/events?retrieve=true", {
+        "session_id": new_ulid(), "kind": "prompt",
+        "source": {"surface": "test", "project_path": str(place)},
+        "body": {"type": "text", "content": "the parser drops the last row of a file, mend it"},
+    })["retrieval"]  # fmt: skip
+    assert answered["lines"] == ["Runs: make test"]
+    assert "Runs: make test" in answered["context"] and answered["records"] == []

@@ -1,6 +1,7 @@
 """The REST surface as a client meets it, in process: one Runtime for the module."""
 
 import json
+import os
 import pathlib
 from collections.abc import Iterator
 from datetime import timedelta
@@ -9,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from recollect.cli import doctor
 from recollect.client import Refused
 from tests.fakes.runtime import RuntimeHome
 from tests.make import event, record
@@ -209,6 +211,10 @@ def test_a_session_can_be_summed_up_resumed_and_reported(home: RuntimeHome, tmp_
     )  # fmt: skip
     listed = get(home, "/api/sessions", project=here)["items"]
     assert [one["session_id"] for one in listed] == [session]
+    everywhere = get(home, "/v1/events", session_id=session)["items"]
+    assert everywhere == get(home, "/v1/events", project=here, session_id=session)["items"]
+    kinds = [one["event"]["kind"] for one in everywhere]
+    assert kinds[-3:] == ["session_summary", "tool_use", "prompt"]
     told = get(home, f"/api/sessions/{session}/conversation")["items"]
     assert [(one["role"], one["text"]) for one in told] == [
         ("user", "why do retries stop?"),
@@ -228,6 +234,12 @@ def test_a_session_can_be_summed_up_resumed_and_reported(home: RuntimeHome, tmp_
     post(home, "/api/observations", {"title": "The cap", "files": whole, "project": here})
     again = get(home, "/api/report", project=here)["hotspots"]
     assert again == [{"path": "src/retry.py", "memories": 2}]
+    (pathlib.Path(here) / "docs").mkdir()
+    folders = [here, f"{here}/src", "src/", "./docs", ".", os.path.dirname(here)]
+    for number in range(3):
+        looked = {"title": f"Looked around {number}", "files": folders, "project": here}
+        post(home, "/api/observations", looked)
+    assert get(home, "/api/report", project=here)["hotspots"] == again
     assert report["overview"]["prompts"] == 1 and "## Learned" in report["markdown"]
     assert get(home, "/api/prompts", project=here)["items"][0]["prompt_number"] == 1
     assert get(home, "/api/stats", project=here)["event_kinds"]["prompt"] == 1
@@ -288,3 +300,18 @@ def test_a_deleted_episode_stays_deleted_after_a_restart(tmp_path: pathlib.Path)
     again.put([event("the new key", kind="note")])
     assert [one["title"] for one in get(again, "/api/memories")["items"]] == ["the new key"]
     again.close()
+
+
+def test_what_no_route_expected_is_counted_where_the_doctor_looks(
+    runtime_home: RuntimeHome, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("the reason")
+
+    monkeypatch.setattr(runtime_home.runtime.store.projects, "all", broken)
+    status, _, raw = runtime_home.http("GET", "/api/projects")
+    assert status == 500 and b"the reason" not in raw and "the reason" in caplog.text
+    monkeypatch.undo()
+    health = runtime_home.client.get("/healthz")
+    assert health["errors_last_hour"]["latest"] == ["GET /api/projects: ZeroDivisionError"]
+    assert doctor._errors(health).verdict == "warn"

@@ -1,14 +1,17 @@
 """Projects, settings and the sample project, as the dashboard manages them."""
 
 import pathlib
+from datetime import timedelta
 
 import pytest
 
+from recollect.core.clock import ManualClock
 from recollect.core.errors import BadInput, Conflict, NotFound
 from recollect.core.projects import ProjectPlace
 from recollect.daemon.runtime import Runtime
 from recollect.service import administration, context, read, sample_project, search, write
 from recollect.service.administration import ProjectChange
+from tests.make import arrival
 
 
 def test_projects_are_listed_with_what_they_hold_and_the_global_one_last(
@@ -21,6 +24,24 @@ def test_projects_are_listed_with_what_they_hold_and_the_global_one_last(
     assert (mine.name, mine.records) == (tmp_path.name, 1)
     assert {one.kind for one in mine.marks} >= {"root"}
     assert (everywhere.name, everywhere.project_id, everywhere.records) == ("global", "", 1)
+
+
+def test_a_project_was_last_seen_with_its_last_event(
+    runtime: Runtime, clock: ManualClock, tmp_path: pathlib.Path
+) -> None:
+    namespaces = {}
+    for name in ("old", "new"):
+        place = tmp_path / name
+        place.mkdir()
+        (place / "Makefile").touch()
+        write.add_note(runtime, write.NewNote(text=name, project_path=str(place)))
+        namespaces[name] = runtime.namespaces.of(str(place))
+        clock.advance(hours=1)
+    assert [one.name for one in administration.all_projects(runtime)][:2] == ["new", "old"]
+    runtime.store.events.put([arrival("again", namespace=namespaces["old"])])
+    first, second, _ = administration.all_projects(runtime)
+    assert (first.name, first.last_seen) == ("old", clock.now())
+    assert second.last_seen == clock.now() - timedelta(hours=1)
 
 
 def test_a_question_about_a_directory_makes_no_project(

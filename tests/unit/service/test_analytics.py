@@ -89,3 +89,20 @@ def test_retrievals_are_counted_by_day_and_timed(week: Runtime) -> None:
     assert (day.retrievals, day.tokens, day.mean_ms, day.longest_ms) == (2, 30, 5.5, 10.0)
     none = analytics.retrieval(week, AnalyticsQuery(namespace=ELSEWHERE))
     assert none.p50_ms is None and none.timeline == ()
+
+
+def test_a_session_is_odd_only_where_the_figures_show_it(
+    runtime: Runtime, clock: ManualClock
+) -> None:
+    def session(name: str, seconds: float) -> None:
+        now = clock.now()
+        for at in (now, now + timedelta(seconds=seconds)):
+            runtime.store.events.put([arrival("x", session_id=name, valid_time=at)])
+
+    for number in range(24):
+        session(f"s{number}", 0)
+    session("a blink", 0.2)
+    assert analytics.anomalies(runtime, AnalyticsQuery()) == ()
+    session("long", 3600)
+    (odd,) = analytics.anomalies(runtime, AnalyticsQuery())
+    assert (odd.session_id, odd.what, odd.value) == ("long", "minutes", 60.0)

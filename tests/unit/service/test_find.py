@@ -98,6 +98,39 @@ def test_a_search_says_where_its_good_results_end(runtime: Runtime, clock: Manua
     assert good("which of the kubernetes clusters is the newest?") == (0, 2)
 
 
+# H09
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what is flaky",
+        "retry storm",
+        "billing",
+        "the api",
+        "walrus",
+        "is the login retried (twice)?",
+    ],
+)
+def test_rank_fusion_without_a_model_ranks_as_the_full_text_of_the_store(
+    runtime: Runtime, query: str
+) -> None:
+    said = {"strategy": "user", "author": "user"}
+    runtime.memories.add(
+        [
+            record("The login test is flaky", detail="It is retried twice.", **said),
+            record("Retries", detail="The billing API is retried: a flaky network, a retry storm."),
+            record("What is retried", detail="Only reads. The retry storm came from writes."),
+            record("Use pnpm", detail="In the web app.", **said),
+            record("A storm of mails", detail="Billing sent every invoice twice.", **said),
+            record("The api is versioned by header", detail="Billing asked for it."),
+        ]
+    )
+    asked = SearchQuery(query=query, namespace=NAMESPACE, fusion="rrf")
+    wanted = [hit.record.record_id for hit in runtime.store.records.search([NAMESPACE], query, 10)]
+    assert [one.record.record_id for one in search(runtime, asked).items] == wanted
+    told = explain(runtime, ExplainQuery(query=query, namespace=NAMESPACE, fusion="rrf"))
+    assert [one.record.record_id for one in told.items] == wanted
+
+
 def test_without_a_model_only_what_has_words_of_the_query_is_listed_as_good(
     runtime: Runtime, clock: ManualClock
 ) -> None:

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from recollect.core.clock import ManualClock
+from recollect.core.errors import Conflict
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Record
 from recollect.daemon.runtime import Runtime
-from recollect.service import write
+from recollect.service import tools, write
 from recollect.service.undo import undo_operation
 from recollect.store.sqlite import SqliteStore
 from tests.make import NAMESPACE
@@ -91,3 +92,20 @@ def test_undo_leaves_a_stone_that_a_verdict_put(house: House) -> None:
     gone = write.delete(house.runtime, (known.record_id,), never=True)
     undo_operation(house.runtime, gone.op_ids[0])
     assert house.runtime.tombstones.refused(NAMESPACE, known.title)
+
+
+def test_an_agent_is_told_that_it_was_not_stored(house: House) -> None:
+    runtime = house.runtime
+    text = "Deploys go through the blue pipeline"
+    kept = write.add_note(runtime, write.NewNote(text=text, namespace=NAMESPACE)).record
+    write.delete(runtime, (kept.record_id,), never=True)
+    for tool, given in (
+        ("remember", {"text": text}),
+        ("remember", {"text": text, "kind": "note"}),
+        ("store_observation", {"title": text}),
+    ):
+        with pytest.raises(Conflict, match="not to be remembered again"):
+            tools.RUN[tool](runtime, {**given, "namespace": NAMESPACE})
+    assert runtime.store.records.page(NAMESPACE).items == ()
+    told = tools.RUN["remember"](runtime, {"text": "The cap is 7", "namespace": NAMESPACE})
+    assert "mr_" in told

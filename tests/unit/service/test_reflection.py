@@ -60,6 +60,17 @@ def test_what_comes_up_in_three_sessions_is_proposed_once(runtime_home: RuntimeH
     assert reflect(runtime_home) == []
 
 
+def test_notes_written_by_hand_on_one_day_are_no_habit(runtime_home: RuntimeHome) -> None:
+    for number in range(4):
+        add(runtime_home, f"The importer deadlocks on empty pages, run {number}")
+    assert reflect(runtime_home) == []
+    for number in range(2):
+        runtime_home.clock.advance(days=1)
+        add(runtime_home, f"The importer deadlocks on empty pages, day {number}")
+    (made,) = reflect(runtime_home)
+    assert made["sort"] == "repeats" and len(made["evidence"]) == 6
+
+
 def test_twice_or_in_one_session_is_no_habit(runtime_home: RuntimeHome) -> None:
     for number in range(4):
         session = "s1" if number else "s0"

@@ -2,6 +2,7 @@
 
 import pathlib
 
+import msgspec
 import pytest
 
 from recollect.core.clock import ManualClock
@@ -11,6 +12,7 @@ from recollect.daemon.runtime import Runtime
 from recollect.lifecycle.file_freshness import FreshnessChecker
 from recollect.service import read, write
 from recollect.service.scope import Scope
+from recollect.service.search import SearchQuery, search
 from recollect.service.undo import undo_operation
 from recollect.store.interface import Transaction
 from tests.make import NAMESPACE, record
@@ -102,6 +104,19 @@ def test_what_is_added_by_hand_is_anchored_to_its_files(
         found = FreshnessChecker(runtime.store).freshness_of([record], patience_s=5)
         return found[record.record_id].state
 
+    def told(made: list[Record], freshness: str) -> None:
+        """Search, `show`, the tools and the API say what recall does, although none has touched the
+        row."""
+        for one in made:
+            asked = SearchQuery(query=one.title, namespace=one.namespace)
+            for raw in (False, True):
+                found = search(runtime, msgspec.structs.replace(asked, raw=raw)).items
+                assert {hit.record.freshness for hit in found} == {freshness}
+            by_state = msgspec.structs.replace(asked, freshness="orphaned")
+            assert search(runtime, by_state).items == ()
+            shown = read.history(runtime, one.record_id).record
+            assert shown is not None and shown.freshness == freshness
+
     files = ("retry.py", "absent.py")
     made = [
         write.add_observation(
@@ -119,8 +134,10 @@ def test_what_is_added_by_hand_is_anchored_to_its_files(
     for one in made:
         assert [(cited.path, len(cited.sha256)) for cited in one.citations] == [("retry.py", 64)]
         assert state(one) == "fresh"
+    told(made, "fresh")
     (tmp_path / "retry.py").write_text("CAP = 7")
     assert {state(one) for one in made} == {"drifted"}
+    told(made, "drifted")
     edited = write.edit(runtime, made[0].record_id, write.MemoryEdit(files=("./retry.py",)))
     assert state(edited.record) == "fresh"
     (tmp_path / "retry.py").unlink()
@@ -233,7 +250,7 @@ def test_the_history_of_a_merged_memory_names_the_merge_and_so_do_those_of_its_p
     def merge(tx: Transaction) -> str:
         names = [one.record_id for one in parts]
         done = tx.log("merge", NAMESPACE, "extraction", targets=names, created=[made.record_id])
-        tx.delete_records(done)
+        tx.change_records(done)
         tx.put_record(made, done.op_id)
         return done.op_id
 

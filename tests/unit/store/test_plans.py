@@ -53,7 +53,6 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("BELIEFS_BY.valid_from", {"state": "current", "category": "profile"}),
     ("BELIEFS_BY.valid_until", {"state": "ended"}),
     ("BELIEFS_BY.last_accessed", {}),
-    ("USED_BELIEFS", {}),
     ("STORED_SINCE", {}),
     ("NEWER", {}),
     ("NEWER", {"cites_files": True}),

@@ -17,7 +17,7 @@ from recollect.inject.judge import Feedback
 from recollect.store.interface import Change, Selection
 from recollect.store.postgres import events as claims
 from tests.fakes.postgres import Server
-from tests.fakes.stored import delete_records, put_graph
+from tests.fakes.stored import delete_records, edit_record, put_graph
 from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, NOON, arrival, record, vector
 from tests.unit.store.conftest import Opener
@@ -105,8 +105,8 @@ def test_an_hour_of_clock_skew_neither_frees_nor_holds_a_claim(opened: Opener) -
     behind.transaction(lambda tx: tx.finish(held))
     # Edits of both are kept in the order in which they were made.
     one = ahead.records.put([record("first")])[0]
-    behind.records.edit(msgspec.structs.replace(one, title="second"), "ada")
-    ahead.records.edit(msgspec.structs.replace(one, title="third"), "ada")
+    edit_record(behind, msgspec.structs.replace(one, title="second"), "ada")
+    edit_record(ahead, msgspec.structs.replace(one, title="third"), "ada")
     assert ahead.records.get(NAMESPACE, [one.record_id])[0].version == 3
     kept = behind.log.versions(NAMESPACE, one.record_id)
     assert {version.record.title for version in kept if version.record} == {"first", "second"}

@@ -46,11 +46,7 @@ export function start() {
       clearInterval(timer);
       timer = setInterval(() => tell("reset", null), POLL_MS);
     }
-    if (source.readyState === EventSource.CLOSED) {
-      source.close();
-      clearInterval(timer);
-      setTimeout(start, POLL_MS);
-    }
+    if (source.readyState === EventSource.CLOSED) setTimeout(start, POLL_MS); // it was refused
   };
   for (const kind of KINDS)
     source.addEventListener(kind, (message) => {

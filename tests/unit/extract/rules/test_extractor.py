@@ -182,6 +182,59 @@ def test_a_correction_is_kept_as_such(store: SqliteStore) -> None:
     told = Told().ask("hm wait, actually the cache must be per tenant, otherwise A sees flags of B")
     (found,) = records(extract(store, told.answer("Right.")), kind="knowledge")
     assert "per tenant" in found.title and found.confidence >= 0.9
+    assert found.source_type == "corrected"
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "source"),
+    [
+        ("no, use pytest instead of unittest", "use pytest instead of unittest", "corrected"),
+        ("Wrong. From now on always use tabs in Go files.", "always use tabs", "corrected"),
+        ("From now on always use tabs in Go files.", "always use tabs", "stated"),
+        ("No new dependencies from now on, always ask first.", "no new dependencies", "stated"),
+    ],
+)
+def test_a_correction_becomes_a_preference_that_says_so(
+    store: SqliteStore, said: str, value: str, source: str
+) -> None:
+    told = Told().ask("write a test for cart.py").run("python -m unittest").answer("Done.")
+    found = extract(store, told.ask(said).answer("Okay."))
+    wishes = claims(found, PreferenceClaim)
+    assert all(value in one.value.lower() for one in wishes)
+    assert {one.source_type for one in wishes} == {source}
+    (belief,) = records(found, kind="knowledge")
+    assert (belief.author, belief.source_type) == ("user", source)
+
+
+def test_a_correction_that_tells_steps_becomes_a_procedure(store: SqliteStore) -> None:
+    told = Told().ask("deploy it").run("kubectl apply -f k8s").answer("Deployed.")
+    told.ask("No! Never deploy with kubectl. To deploy, run make image, then make push, then run "
+             "make rollout.")  # fmt: skip
+    found = extract(store, told.answer("Okay."))
+    (steps,) = claims(found, ProcedureClaim)
+    assert steps.steps == ("make image", "make push", "make rollout")
+    assert (steps.name, steps.trigger) == ("Deploy: make image … make rollout", "asked to deploy")
+    assert "Never deploy with kubectl" in claims(found, PreferenceClaim)[0].value
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "To deploy, run make image, then make push.",  # nobody is corrected
+        "No, run the tests.",
+        "No, that is wrong. Do it the way we always did.",
+        "No. Should we run make image, then make push?",
+    ],
+)
+def test_what_tells_no_steps_is_no_procedure(store: SqliteStore, said: str) -> None:
+    told = Told().ask("deploy it").answer("Deployed.").ask(said).answer("Okay.")
+    assert not claims(extract(store, told), ProcedureClaim)
+
+
+def test_steps_told_when_refusing_a_call_are_a_procedure(store: SqliteStore) -> None:
+    told = refused(Told().ask("release it"), "First run make check, then make release.")
+    (steps,) = claims(extract(store, told.answer("Okay.")), ProcedureClaim)
+    assert steps.steps == ("make check", "make release") and steps.name.startswith("Release")
 
 
 def test_a_chosen_option_is_told_with_what_was_offered(store: SqliteStore) -> None:

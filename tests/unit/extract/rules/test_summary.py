@@ -48,6 +48,20 @@ def test_a_commit_that_failed_or_went_to_a_trial_repository_is_none(store: Sqlit
     assert found.title == "Split the reader of imp/read.py into two classes"
 
 
+def test_alike_steps_with_other_numbers_are_not_taken_for_one(store: SqliteStore) -> None:
+    told = Told()
+    for number in range(1, 6):
+        told.ask(f"now step {number} of the migration").edit(f"steps/s{number}.py")
+        told.run(commit(f"Implement step {number} of the migration to streams"))
+        told.answer("Committed.")
+    told.ask("and a test for it").edit("steps/test_s5.py")
+    told.run(commit("Implement the migration to streams, step 5")).answer("Committed.")
+    found = summary(store, told)
+    assert "step 5" in found.title
+    assert all(f"step {number} of the migration" in found.summary for number in (4, 3))
+    assert "step 5 of the migration" not in found.summary  # what the title says
+
+
 @pytest.mark.parametrize(
     "prompt",
     [
@@ -232,7 +246,10 @@ def test_many_turns_of_edits_are_progress(store: SqliteStore) -> None:
         told.edit(f"rules/r{number}.py").answer(f"Rule {number} checks `field{number}` now.")
     found = checkpoint(store, told)
     assert found.task == "Change rule 12 so that field12 is checked for every tenant"
-    assert found.progress == "Edited r0.py and 12 more files"
+    assert found.progress == "; ".join(
+        f"Change rule {number} so that field{number} is checked for every tenant"
+        for number in (11, 10)
+    )
 
 
 @pytest.mark.parametrize(("later", "title"), [(49, "Bring the invoices in order"), (50, "Edited")])

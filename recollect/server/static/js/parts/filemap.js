@@ -6,7 +6,7 @@ import { ago, plural } from "../format.js";
 import { boxesOf, treeOf } from "./treemap.js";
 
 const LEGEND = [
-  ["--accent", "Known, up to date"],
+  ["--accent", "Known, no change seen"],
   ["--warn", "Known, but the file changed"],
   ["--line-strong", "Touched, nothing known"],
 ];

@@ -54,17 +54,21 @@ export class Section extends Component {
 
 // Data from the daemon: read at the start, when `key` changes, and when news of these kinds come,
 // at most once in EVERY_MS. `patch(data, kind, told)` can make new data of the news alone: what it
-// returns is shown without a request, and undefined has the data read again.
+// returns is shown without a request, and undefined has the data read again, as have news that
+// come while it is read: the answer may be from before them.
 export function useData(load, key, kinds = [], patch) {
   const [state, set] = useState({ data: null, error: null, busy: true });
   const [turn, again] = useState(0);
   const held = useRef(null);
+  const reading = useRef(null);
   const latest = useRef(patch);
   latest.current = patch;
   useEffect(() => {
     const stop = new AbortController();
+    reading.current = stop;
     set((old) => ({ ...old, busy: true }));
     const show = (next) => {
+      reading.current = null;
       held.current = next.data;
       set(next);
     };
@@ -88,7 +92,7 @@ export function useData(load, key, kinds = [], patch) {
         if (data !== undefined) {
           if (data !== held.current) set((old) => ({ ...old, data }));
           held.current = data;
-          return;
+          if (!reading.current) return;
         }
       }
       timer ||= setTimeout(

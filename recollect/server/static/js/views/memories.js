@@ -86,9 +86,11 @@ function useFound(params) {
   asked.current = params;
   const latest = useRef(key);
   latest.current = key;
+  const turn = useRef(0); // of the last read that was begun
   const read = async (fresh) => {
     if (busy.current && !fresh) return;
     busy.current = true;
+    const mine = ++turn.current;
     const now = asked.current;
     try {
       const filters = filtersOf(now);
@@ -107,7 +109,7 @@ function useFound(params) {
       const items = now.q
         ? answer.items.map((one) => ({ ...one.record, says_ended: one.says_ended }))
         : answer.items;
-      if (latest.current === key)
+      if (latest.current === key && mine === turn.current)
         set((old) => ({
           items: fresh ? items : [...old.items, ...items],
           next: answer.next ?? null,
@@ -119,7 +121,7 @@ function useFound(params) {
     } catch (error) {
       set((old) => ({ ...old, error, done: true, key }));
     }
-    busy.current = false;
+    if (mine === turn.current) busy.current = false;
   };
   useEffect(() => {
     const wait = setTimeout(() => read(true), params.q ? 160 : 0);
@@ -127,19 +129,22 @@ function useFound(params) {
   }, [key]);
   useEffect(() => {
     let timer = 0;
+    const patched = (told) => {
+      const without = (items) => items.filter((one) => one.record_id !== told.record_id);
+      const change = (items) => set((old) => ({ ...old, items: items(old.items) }));
+      const wanted = told?.record && fits(told.record, asked.current);
+      if (told?.removed) change(without);
+      else if (wanted && told.version === 1) change((items) => [told.record, ...without(items)]);
+      else if (wanted)
+        change((items) =>
+          items.map((one) => (one.record_id === told.record_id ? told.record : one)),
+        );
+      return told?.removed || wanted || wanted === false;
+    };
     const stop = listen((kind, told) => {
       if (!["memory", "summary", "reset"].includes(kind)) return;
-      const without = (items) => items.filter((one) => one.record_id !== told.record_id);
-      if (told?.removed) return set((old) => ({ ...old, items: without(old.items) }));
-      const wanted = told?.record && fits(told.record, asked.current);
-      if (wanted === false) return;
-      if (wanted && told.version === 1)
-        return set((old) => ({ ...old, items: [told.record, ...without(old.items)] }));
-      if (wanted)
-        return set((old) => ({
-          ...old,
-          items: old.items.map((one) => (one.record_id === told.record_id ? told.record : one)),
-        }));
+      // An answer that is on its way may be from before this.
+      if (patched(told) && !busy.current) return;
       timer ||= setTimeout(
         () => {
           timer = 0;
