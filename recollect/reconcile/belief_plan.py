@@ -207,13 +207,17 @@ class _Planner:
             held += [one for one in turns if _is_before(one, record)]
         found = self._meant(held, text, ends, made, self._bar(record))
         if record.state == "proposed" and made.vectors:  # it may be a task
-            is_order = record.record_id in self._unread and only_orders(record.title)
-            changes = 0.0 if is_order else change(text, made.vectors[0])
+            is_unread = record.record_id in self._unread
+            changes = change(text, made.vectors[0])
             found = [
-                one
-                for one in found
-                if _read_as_end(ends, text, one[0])
-                or may_change(record.title, one[0].title, changes)
+                (one, share)
+                for one, share in found
+                if _read_as_end(ends, text, one)
+                or may_change(
+                    record.title,
+                    one.title,
+                    0.0 if is_unread and only_orders(record.title, one.title) else changes,
+                )
             ]
         standing = [share for one, share in found if one.stands and one.traits.is_belief]
         certain = sum(share for _, share in found) >= ENDINGS.clear

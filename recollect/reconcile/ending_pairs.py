@@ -183,10 +183,13 @@ def may_change(new: str, old: str, changes: float) -> bool:
     return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio() < ENDINGS.template
 
 
-def only_orders(text: str) -> bool:
-    """Whether a prompt has no finite verb and denies nothing: "go on with the work on the retry cap"
-    asks for work, and does not say that anything is so."""
-    return speaks_english(text) and not _FINITE.search(text)
+def only_orders(text: str, old: str) -> bool:
+    """Whether a prompt asks for work about an older statement, and does not say that anything is so
+    ("go on with the work on the retry cap"): it denies nothing, has no finite verb of a closed class,
+    and does not begin with what the older one speaks of, as "Lena left the company" does."""
+    begins = words(text[:_READ])[:1]
+    named = any(one[:_STEM] in read(old).words for one in begins)
+    return speaks_english(text) and not named and not _FINITE.search(text)
 
 
 def may_be_about(new: str, old: str) -> bool:

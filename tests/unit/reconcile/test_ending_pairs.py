@@ -12,6 +12,7 @@ from recollect.reconcile.ending_pairs import (
     least_share,
     may_be_about,
     may_change,
+    only_orders,
     read,
     score,
     shares,
@@ -117,3 +118,13 @@ def test_who_names_what_lost_speaks_of_that_choice(new: str, old: str, may: bool
 )
 def test_what_may_be_a_task_changes_little(new: str, old: str, changes: float, may: bool) -> None:
     assert may_change(new, old, changes) == may
+
+
+def test_an_order_is_told_from_what_is_said_of_the_older_one() -> None:
+    for text, old, is_order in (
+        ("Go on with the work on the retry cap", "Cap the retries at 5", True),
+        ("Lena left the company.", "Ask Lena for a review on everything in auth/", False),
+        ("clippy runs in the hook so save yourself that step", "always run cargo clippy", False),
+        ("The cache is gone", "The cache lives in Redis", False),
+    ):
+        assert only_orders(text, old) is is_order
