@@ -316,6 +316,10 @@ class Endings:
     stated: float = entry(0.25, 0, 1, "probability from which an unread prompt states something")
     tells: float = entry(0.7, 0, 1, "the same, for a prompt that may be a task and has no value")
     template: float = entry(0.75, 0, 1, "share of words in order by which two are one template")
+    frame: float = entry(0.5, 0, 1, "share of an older one's words above which 'now' is about it")
+    again: float = entry(
+        0.5, 0, 1, "share of the doubt of a belief that saying it again takes away"
+    )
     repeats: float = entry(0.7, 0, 1, "share of an ended belief's words by which a text repeats it")
     repeat_words: int = entry(
         2, 1, 10, "fewest words of a belief, for that share to mean something"

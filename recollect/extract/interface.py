@@ -54,7 +54,8 @@ class ChangeClaim:
 class EndClaim:
     """Words of the user that end or replace a belief. Which one follows from the beliefs that are
     held: `text` is the sentence, `ends` the words in it for what no longer holds (the whole
-    sentence where it names no old value), `value` what holds instead, if anything does."""
+    sentence where it names no old value), `value` what holds instead, if anything does. Where it is
+    not `sure`, the sentence only has a word that many changes have ("now")."""
 
     text: str
     ends: str
@@ -65,6 +66,7 @@ class EndClaim:
     source_type: SourceType
     event_ids: tuple[str, ...] = ()
     session_id: str = ""
+    sure: bool = True
 
 
 @dataclass(frozen=True)

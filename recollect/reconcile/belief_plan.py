@@ -43,7 +43,9 @@ from recollect.reconcile.ending_pairs import (
     least_share,
     may_be_about,
     may_change,
+    only_orders,
     read,
+    same_slot,
     shares,
 )
 from recollect.reconcile.ending_pairs import score as ending_score
@@ -55,10 +57,12 @@ from recollect.reconcile.related_beliefs import (
     standing,
     words_of,
 )
+from recollect.reconcile.restatements import restates
 from recollect.reconcile.unread_statements import as_belief, stating_turns
 from recollect.store.interface import Store, with_content
 
 PROPOSED = 0.5  # what is proposed with less confidence has a veto against it
+MOST_EVIDENCE = 20  # events
 NAMED = 3  # words of a name; longer ones are a sentence
 FRAME = 2  # words besides their values, for two statements to be about one thing
 _ADVERBS = word_hashes("always only must please remember actually instead")
@@ -112,6 +116,7 @@ class _Planner:
         self._changes: dict[str, BeliefChange] = {}
         self._unread: set[str] = set()  # what the rules could not read
         self._gone: list[Record] = []  # of this batch, and ended in it
+        self._repeated: dict[str, Record] = {}  # what only says again what is held
         self._refused = [words_of(one) for one in refused(store, namespace)]
 
     def plan(
@@ -131,7 +136,7 @@ class _Planner:
             self._take(one, mine)
             now = self._written[record.record_id]
             if now.state == "proposed" and record.record_id in self._unread:
-                del self._held[record.record_id]
+                self._held.pop(record.record_id, None)
         for end in asked:  # the sentence itself was not kept, or was known
             self._withdrawn(end)
         plans += [
@@ -144,12 +149,14 @@ class _Planner:
                 tuple(
                     replace(one, record=self._written.get(one.record.record_id, one.record))
                     for one in plan.members
+                    if plan.fusion or one.record.record_id not in self._repeated
                 ),
                 plan.fusion,
                 plan.derived,
             )
             for plan in plans
         ]
+        done = [plan for plan in done if plan.members]
         return BeliefPlan(done, list(self._changes.values()), list(self._still_claimed(claims)))
 
     def _was_refused(self, plan: ClusterPlan) -> bool:
@@ -164,6 +171,10 @@ class _Planner:
 
     def _take(self, one: EmbeddedRecord, ends: Sequence[EndClaim]) -> None:
         record = self._written[one.record.record_id]
+        said_before = next((old for old in self._held.values() if _covers(old, record)), None)
+        if said_before is not None:
+            self._strengthen(said_before, record)
+            return
         if record.state == "current":
             self._confirm_proposed(record)
         if record.author == "user" and record.state in ("current", "proposed"):
@@ -171,7 +182,7 @@ class _Planner:
                 for older in list(self._held.values()):
                     if _is_before(older, record) and _replaces(record, older):
                         self._replace(older, record)
-            self._end_meant(record, [end.ends for end in ends], one)
+            self._end_meant(record, ends, one)
         if self._written[record.record_id].state != "ended":
             self._held[record.record_id] = self._written[record.record_id]
 
@@ -185,7 +196,7 @@ class _Planner:
             )  # fmt: skip
             self._changes[known.record_id] = change
 
-    def _end_meant(self, record: Record, old: Sequence[str], made: EmbeddedRecord) -> None:
+    def _end_meant(self, record: Record, ends: Sequence[EndClaim], made: EmbeddedRecord) -> None:
         """End what a statement ends, and dispute what it may end."""
         text = f"{record.title} {record.summary}"
         held = [
@@ -194,10 +205,16 @@ class _Planner:
         if made.vectors:
             turns = stating_turns(self._store, self._namespace, record.valid_from)
             held += [one for one in turns if _is_before(one, record)]
-        found = self._meant(held, text, old, made, self._bar(record))
-        if record.state == "proposed" and not old and made.vectors:  # it may be a task
-            changes = change(text, made.vectors[0])
-            found = [one for one in found if may_change(record.title, one[0].title, changes)]
+        found = self._meant(held, text, ends, made, self._bar(record))
+        if record.state == "proposed" and made.vectors:  # it may be a task
+            is_order = record.record_id in self._unread and only_orders(record.title)
+            changes = 0.0 if is_order else change(text, made.vectors[0])
+            found = [
+                one
+                for one in found
+                if _read_as_end(ends, text, one[0])
+                or may_change(record.title, one[0].title, changes)
+            ]
         standing = [share for one, share in found if one.stands and one.traits.is_belief]
         certain = sum(share for _, share in found) >= ENDINGS.clear
         is_clear = not standing or (len(standing) == 1 and standing[0] >= ENDINGS.clear / 2)
@@ -225,7 +242,7 @@ class _Planner:
             if one.valid_from <= end.at and set(end.event_ids).isdisjoint(one.source_event_ids)
         ]
         text = f"{end.text} {end.subject}"
-        for one, share in self._meant(held, text, [end.ends], None, ENDINGS.doubt):
+        for one, share in self._meant(held, text, [end], None, ENDINGS.doubt):
             if share >= ENDINGS.clear or not one.stands:
                 self._end(one, end)
 
@@ -233,11 +250,12 @@ class _Planner:
         self,
         held: Sequence[Record],
         text: str,
-        old: Sequence[str],
+        ends: Sequence[EndClaim],
         made: EmbeddedRecord | None,
         bar: float,
     ) -> list[tuple[Record, float]]:
         """The beliefs that a sentence may end, with their share of certainty."""
+        old = [one.ends for one in ends]
         held = [one for one in held if may_be_about(text, one.title)]
         names = [word_hashes(one) - _ABOUT_RULES for one in old]
         whole = word_hashes(text) - _ABOUT_RULES
@@ -253,21 +271,18 @@ class _Planner:
             near.update(self._near_in_batch(held, made.vectors[0]))
         new = read(text)
         changes = change(text, made.vectors[0] if made is not None and made.vectors else None)
-        if old:  # the rules read that it ends something
-            changes = max(changes, ENDINGS.read_as_end)
-        scores = [
-            ending_score(new, read(one.title), near[one.record_id], changes)
-            + ENDINGS.named * bool(names)
-            for one in held
-        ]
-        sure = bool(old) and bar == ENDINGS.doubt
-        least = ENDINGS.doubt_end if sure else least_share(bar, changes)
-        least += ENDINGS.doubt_of_many * math.log(max(1, len(held)))
-        return [
-            (one, share)
-            for one, share in zip(held, shares(scores), strict=True)
-            if share >= (max(least, ENDINGS.unread) if one.traits.is_turn else least)
-        ]
+        scores, bars = [], []
+        for one in held:
+            is_end = _read_as_end(ends, text, one)
+            told = max(changes, ENDINGS.read_as_end) if is_end else changes
+            score = ending_score(new, read(one.title), near[one.record_id], told)
+            scores.append(score + ENDINGS.named * bool(names))
+            sure = is_end and bar == ENDINGS.doubt
+            least = ENDINGS.doubt_end if sure else least_share(bar, told)
+            least += ENDINGS.doubt_of_many * math.log(len(held))
+            bars.append(max(least, ENDINGS.unread) if one.traits.is_turn else least)
+        found = zip(held, shares(scores), bars, strict=True)
+        return [(one, share) for one, share, least in found if share >= least]
 
     def _near_in_batch(self, held: Sequence[Record], vector: bytes) -> dict[str, float]:
         """The cosines of beliefs that are not stored yet."""
@@ -279,6 +294,24 @@ class _Planner:
         }
 
     # --- what becomes of a belief ---
+
+    def _strengthen(self, older: Record, record: Record) -> None:
+        """The same statement again is evidence for what is held, and no second belief. Of its
+        evidence the first is kept, and the newest."""
+        first, *more = dict.fromkeys((*older.source_event_ids, *record.source_event_ids))
+        doubt = 1 - older.confidence if older.state == "current" else 0.0
+        firmer = msgspec.structs.replace(
+            older,
+            source_event_ids=(first, *more[1 - MOST_EVIDENCE :]),
+            confidence=older.confidence + ENDINGS.again * doubt,
+        )
+        self._held[older.record_id] = firmer
+        self._repeated[record.record_id] = record
+        if older.record_id in self._stored:
+            change = BeliefChange(older.namespace, _shortened(f"again: {record.title}"), (firmer,))
+            self._changes[older.record_id] = change
+        else:
+            self._written[older.record_id] = firmer
 
     def _replace(self, older: Record, record: Record) -> None:
         if older.traits.is_turn:
@@ -322,6 +355,9 @@ class _Planner:
         put = [one for change in self._changes.values() for one in change.preferences]
         over = [(set(one.source_event_ids), word_hashes(one.title)) for one in self._gone]
         over += [(set(one.source_event_ids), word_hashes(one.value)) for one in put]
+        over += [
+            (set(one.source_event_ids), word_hashes(one.title)) for one in self._repeated.values()
+        ]
         for claim in claims:
             if isinstance(claim, EndClaim):
                 continue
@@ -344,6 +380,25 @@ def _by_words(held: Sequence[Record], text: str) -> dict[str, float]:
         one.record_id: ENDINGS.by_words * weight(words_of(one) & said) / whole if whole else 0.0
         for one in held
     }
+
+
+def _covers(older: Record, record: Record) -> bool:
+    """Whether a belief that is held says already what a new statement says, as far as it is meant
+    to hold. What was only proposed is confirmed by a statement, not by another proposal; a rule
+    says more than a decision in the same words."""
+    if not (_is_before(older, record) and older.author == record.author == "user"):
+        return False
+    wide = older.scope == "everywhere" and record.scope == "project"
+    same = (older.scope, older.scope_name) == (record.scope, record.scope_name)
+    firm = older.state == "current" or older.state == record.state == "proposed"
+    news = record.state == "current" and record.is_rule and not older.is_rule
+    return (wide or same) and firm and not news and restates(record.title, older.title)
+
+
+def _read_as_end(ends: Sequence[EndClaim], text: str, older: Record) -> bool:
+    """Whether the rules read that a sentence ends an older one. What is so "now" changes only what
+    said something else of the same: about one subject many things hold at once."""
+    return any(end.sure or same_slot(text, older.title) for end in ends)
 
 
 def _is_of(end: EndClaim, record: Record) -> bool:

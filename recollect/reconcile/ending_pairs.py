@@ -41,6 +41,7 @@ _VALUES = {
     "clock": r"\b\d{1,2}(?::\d\d|\s?[ap]m)\b",
     "host": r"(?<![\w.-])[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.(?:dev|io|com|net|org|local|internal|app|cloud|eu|de|test)\b",
     "path": r"(?<![\w/.:-])[\w.@~-]*/[\w./@*-]*\w|\b[\w-]+\.(?:md|ya?ml|toml|json|py|ts|tsx|js|go|rs|sql|sh|txt|cfg|ini|lock|proto)\b",
+    "frequency": r"\b(?:hourly|daily|nightly|weekly|monthly|quarterly|yearly|(?:every|once an?|twice an?|per) (?:[\w]{1,9} )?(?:seconds?|minutes?|hours?|days?|nights?|mornings?|evenings?|weeks?|months?|quarters?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b",
     "region": r"\b[a-z]{2}-[a-z]+-\d\b",
 }  # fmt: skip
 _TYPED = {name: re.compile(form, re.IGNORECASE) for name, form in _VALUES.items()}
@@ -54,6 +55,13 @@ _SIDES = (
     "admin customer user",
 )
 _NEGATED = re.compile(r"\b(?:not|no|never|don't|without|avoid)\b", re.IGNORECASE)
+_FORCE = frozenset(("always", "must", "never"))  # how firm a statement is, not what it says
+# By these closed classes of words English tells that something is so, or denies it; an order needs none.
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|am|been|has|have|had|does|did|will|would|can|could|should|may|might|must|not|no|never"
+    r"|cannot|we|i|they|he|she|nobody|everyone|everybody|nothing|(?:it|that|there|here|what)['’]s)\b|n['’]t\b",
+    re.IGNORECASE,
+)
 # "pnpm, never npm", "ruff instead of black": what lost against the rest of the sentence.
 _LOSER = re.compile(
     r"(?:,\s*(?:and |but )?(?:never|not|no(?: longer| more)?)|\b(?:instead of|rather than))"
@@ -152,6 +160,17 @@ def _other_value(new: ComparedStatement, old: ComparedStatement) -> bool:
     return any(old.values[name] and new.values[name] - old.values[name] for name in _TYPED)
 
 
+def same_slot(new: str, old: str) -> bool:
+    """Whether a statement speaks of what an older one says, and not only of its subject: it has
+    another value for it, or more than half of its words. "The cache is in Memcached now" does of
+    "The cache is in Redis", "the cache is warmed now" does not."""
+    said, was = read(new), read(old)
+    if _other_value(said, was) or _other_of_a_kind(said, was, 1.0):
+        return True
+    frame = was.words - _FORCE
+    return len(said.words & frame) > ENDINGS.frame * len(frame)
+
+
 def may_change(new: str, old: str, changes: float) -> bool:
     """Whether a prompt that may be a task can be meant to change an older statement: it has another
     value for it, or clearly tells of a change. Nobody changes their mind in the words of a template:
@@ -162,6 +181,12 @@ def may_change(new: str, old: str, changes: float) -> bool:
         return False
     a, b = words(new[:_READ]), words(old[:_READ])
     return difflib.SequenceMatcher(None, a, b, autojunk=False).ratio() < ENDINGS.template
+
+
+def only_orders(text: str) -> bool:
+    """Whether a prompt has no finite verb and denies nothing: "go on with the work on the retry cap"
+    asks for work, and does not say that anything is so."""
+    return speaks_english(text) and not _FINITE.search(text)
 
 
 def may_be_about(new: str, old: str) -> bool:

@@ -2,7 +2,8 @@
 with `--sessions FOLDER` also how many of the prompts of past sessions would be hinted.
 
 In: a list by somebody who had not seen the rules: `statements`, `near_misses`, `one_off`,
-`changed_minds` (before, after, question, old, new) and `withdrawn` (rule, withdrawal, words). Out:
+`changed_minds` (before, after, question, old, new), `withdrawn` (rule, withdrawal, words), and
+pairs (older, newer) that leave the older one as it is: `repeated`, `both_hold`, `work_orders`. Out:
 counts, and with `-v` every case with what became of it. Every case has a project of its own and
 goes through the hooks of Claude Code, extraction and injection, in this process.
 """
@@ -146,6 +147,29 @@ def _changed(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
     )
 
 
+def _pairs(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
+    for kind in ("repeated", "both_hold", "work_orders"):
+        ended = disputed = told = proposed = 0
+        for number, case in enumerate(cases.get(kind, [])):
+            with _home() as (home, folder):
+                project = Project(home, folder / "project")
+                project.session(case["older"])
+                before = set(project.beliefs("current", "proposed"))
+                project.session(case["newer"])
+                over, doubted = project.beliefs("ended"), project.beliefs("disputed")
+                new = set(project.beliefs("current", "disputed")) - before
+                waits = set(project.beliefs("proposed")) - before
+            ended, disputed = ended + bool(over), disputed + bool(doubted)
+            told, proposed = told + bool(new), proposed + bool(waits)
+            if show:
+                yield f"{kind} {number} {case['newer']!r}\n    told {new}\n    waits {waits}"
+                yield f"    ended {over}\n    disputed {doubted}"
+        yield (
+            f"{kind}: {ended} of {len(cases.get(kind, []))} end a belief, {disputed} dispute one, "
+            f"{told} are told themselves, {proposed} proposed"
+        )
+
+
 def _withdrawn(cases: dict[str, Any], *, show: bool) -> Iterator[str]:
     before = after = 0
     for number, case in enumerate(cases.get("withdrawn", [])):
@@ -198,7 +222,7 @@ def main(path: str, *, show: bool, sessions: str) -> None:
     for line in _hinted_in(sessions) if sessions else ():
         print(line, flush=True)
     cases = json.loads(pathlib.Path(path).read_text("utf-8"))
-    for part in (_single, _changed, _withdrawn):
+    for part in (_single, _changed, _pairs, _withdrawn):
         for line in part(cases, show=show):
             print(line, flush=True)
 

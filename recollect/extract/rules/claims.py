@@ -76,6 +76,7 @@ def end(statement: BeliefStatement, turn: Turn) -> EndClaim:
         source_type=statement.source_type,
         event_ids=(statement.event_id,),
         session_id=turn.first.event.session_id,
+        sure=statement.surely_ends,
     )
 
 

@@ -395,6 +395,10 @@ CHANGES = re.compile(
     r"もう|ではなく|なしです|不再|改用|换成",
     re.IGNORECASE,
 )
+# Of these, what says since when something holds, and not that something else is over.
+SINCE_WHEN = re.compile(
+    r"now|these days|since (?:monday|last|the)|from now|going forward", re.IGNORECASE
+)
 # A sentence that says that something changed.
 CHANGED = re.compile(
     r"\b(?:actually|scratch that|correction|sorry|my bad|i was wrong|make (?:it|that)|instead|now|"

@@ -49,6 +49,7 @@ class BeliefStatement:
     value: str = ""
     polarity: Literal["", "do", "avoid"] = ""
     ends: str = ""  # the words for what it withdraws or replaces
+    surely_ends: bool = False  # it says so, and not only since when something else holds
     vetoed: bool = False  # a veto makes it unsure: it is proposed, and changes nothing
 
 
@@ -198,7 +199,8 @@ def _whole(found: Sequence[BeliefStatement], own: Sequence[str]) -> BeliefStatem
     said = tuple(one for one in own if not vetoes.QUESTION.search(one))
     text = " ".join(capitalised(_bare(one)) for one in said)
     ends = next((text if one.ends == one.text else one.ends for one in found if one.ends), "")
-    return replace(found[0], text=text, said=said, ends=ends)
+    sure = any(one.surely_ends for one in found)
+    return replace(found[0], text=text, said=said, ends=ends, surely_ends=sure)
 
 
 def _statement(
@@ -215,7 +217,9 @@ def _statement(
     if kind == "decision" and _turns_down(said[0]):
         kind = "rejected"
     named = terms(said[0], reading.kind)
-    changes = reading.kind == "end" or patterns.CHANGES.search(said[0])
+    is_end = reading.kind == "end"
+    changes = [found[0] for found in patterns.CHANGES.finditer(said[0])]
+    surely = is_end or any(not patterns.SINCE_WHEN.fullmatch(one) for one in changes)
     earlier = said[0] if len(said) > 1 and vetoes.EARLIER.search(said[0]) else ""
     return BeliefStatement(
         type=kind,
@@ -232,7 +236,8 @@ def _statement(
         subject=named.subject,
         value=named.value,
         polarity=named.polarity,
-        ends=earlier or named.old or (whole if changes else ""),
+        ends=earlier or named.old or (whole if is_end or changes else ""),
+        surely_ends=bool(earlier or named.old or surely),
         vetoed=reading.vetoed,
     )
 

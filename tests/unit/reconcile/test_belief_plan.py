@@ -311,3 +311,65 @@ def test_what_was_refused_is_not_proposed_again_in_other_words(store: SqliteStor
     assert not planned(store, belief(again, LATER, state="proposed")).plans
     assert planned(store, belief(again, LATER)).plans, "what is stated holds"
     assert planned(store, belief("Only named imports, I think", LATER, state="proposed")).plans
+
+
+def test_the_same_statement_again_strengthens_what_is_held(store: SqliteStore) -> None:
+    held = belief("Always run ruff before you commit", confidence=0.8)
+    store.records.put([held])
+    again = belief("Run ruff before every commit", LATER)
+    wish = PreferenceClaim("tools", "lint", again.title, LATER, "stated",
+                           event_ids=again.source_event_ids)  # fmt: skip
+    plan = planned(store, again, claims=(wish,))
+    assert plan.plans == [] and plan.claims == []
+    [change] = plan.changes
+    [now] = change.changed
+    assert (now.record_id, now.state) == (held.record_id, "current")
+    assert now.source_event_ids == (*held.source_event_ids, *again.source_event_ids)
+    assert now.confidence == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"state": "proposed"}, {}),  # it is stated now
+        ({"knowledge_type": "decision"}, {}),  # a rule says more
+        ({}, {"scope": "everywhere"}),
+        ({"scope": "branch", "scope_name": "retry"}, {}),
+        ({"author": "assistant"}, {}),
+    ],
+)
+def test_what_says_more_than_what_is_held_is_kept(
+    store: SqliteStore, old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    store.records.put([belief("Always run ruff before you commit", **old)])
+    again = belief("Run ruff before every commit", LATER, **new)
+    [plan] = planned(store, again).plans
+    assert [one.record.record_id for one in plan.members] == [again.record_id]
+
+
+def test_a_belief_that_is_stated_again_and_again_keeps_its_first_evidence(
+    store: SqliteStore,
+) -> None:
+    held = belief("Always run ruff before you commit")
+    store.records.put([held])
+    more = [
+        belief("Run ruff before every commit", LATER + timedelta(hours=hour)) for hour in range(30)
+    ]
+    [change] = planned(store, *more).changes
+    [now] = change.changed
+    assert len(now.source_event_ids) == 20 and now.source_event_ids[0] == held.source_event_ids[0]
+    assert now.source_event_ids[-1] == more[-1].source_event_ids[0]
+
+
+def test_a_word_for_since_when_ends_only_what_said_something_else_of_the_same(
+    store: SqliteStore,
+) -> None:
+    cache = belief("The cache lives in Redis", knowledge_type="decision")
+    store.records.put([cache])
+    for title, is_meant in (
+        ("The cache is warmed at deploy time now", False),
+        ("The cache lives in Memcached now", True),
+    ):
+        said = belief(title, LATER, knowledge_type="decision")
+        plan = planned(store, said, claims=(ends(said, sure=False),))
+        assert ("The cache lives in Redis" in became(plan)) is is_meant

@@ -48,3 +48,86 @@ def test_one_task_after_another_of_its_kind_puts_nothing_in_doubt(tmp_path: path
             assert project.beliefs("current", "disputed") == [] and tasks[1] not in told
     finally:
         home.close()
+
+
+def states(project: Project) -> dict[str, set[str]]:
+    named = ("current", "proposed", "disputed", "ended")
+    return {name: found for name in named if (found := set(project.beliefs(name)))}
+
+
+def test_a_rule_that_is_said_again_is_held_more_firmly_and_still_told(
+    tmp_path: pathlib.Path,
+) -> None:
+    """Found by an audit: a rule said in two sessions disputed itself, and no start told it."""
+    home = RuntimeHome(tmp_path / "home", embedding=True)
+    try:
+        for at, (rule, again) in enumerate(
+            (
+                ("From now on always write a changelog entry before merging.",) * 2,
+                ("Always run ruff before you commit.", "Run ruff before every commit, always."),
+            )
+        ):
+            project = Project(home, tmp_path / str(at))
+            project.session(rule)
+            project.session(again)
+            assert states(project) == {"current": {rule}}
+            assert rule.rstrip(".") in project.session("go on")
+            held = [
+                one
+                for name in home.runtime.store.projects.namespaces()
+                for one in home.runtime.store.records.beliefs(name, state="current", limit=9)
+                if one.title == rule
+            ]
+            assert len(held) == 1 and len(held[0].source_event_ids) == 2
+            assert held[0].confidence > 0.9
+    finally:
+        home.close()
+
+
+BOTH_HOLD = (
+    ("We no longer use Postgres 16 for billing, we moved to MySQL 8.",
+     "the billing team owns the invoices table now"),
+    ("Use uv for Python packages, never pip.", "The Python packages are published from CI now."),
+    ("Always run the linter before committing.",
+     "From now on the linter also checks the scripts folder."),
+)  # fmt: skip
+
+
+def test_what_is_so_now_of_the_same_subject_ends_and_disputes_nothing(
+    tmp_path: pathlib.Path,
+) -> None:
+    home = RuntimeHome(tmp_path / "home", embedding=True)
+    try:
+        for at, (older, newer) in enumerate(BOTH_HOLD):
+            project = Project(home, tmp_path / str(at))
+            project.session(older)
+            project.session(newer)
+            found = states(project)
+            assert older in found["current"] and not found.keys() & {"disputed", "ended"}
+        project = Project(home, tmp_path / "changed")
+        project.session("Feature flags live in config/flags.yaml.")
+        project.session("Feature flags live in config/switches.yaml now.")
+        assert states(project)["ended"] == {"Feature flags live in config/flags.yaml."}
+    finally:
+        home.close()
+
+
+def test_an_order_to_go_on_is_no_belief(tmp_path: pathlib.Path) -> None:
+    home = RuntimeHome(tmp_path / "home", embedding=True)
+    try:
+        for at, (held, order) in enumerate(
+            (
+                ("Cap the retries in src/retry.py at 5, that's our rule.",
+                 "Go on with the work on the retry cap"),
+                ("All timestamps are stored in UTC.",
+                 "Pick up the timestamp conversion in the report again"),
+                ("Always write a changelog entry before merging.",
+                 "Next, write the changelog entry for the retry fix and merge it"),
+            )
+        ):  # fmt: skip
+            project = Project(home, tmp_path / str(at))
+            project.session(held)
+            project.session(order)
+            assert states(project) == {"current": {held}}
+    finally:
+        home.close()
