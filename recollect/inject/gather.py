@@ -97,7 +97,7 @@ def _prompt(sources: Sources, draft: Draft) -> None:
         rules = sources.rules.about(namespaces, text, command=False)
         draft.lines += [one for one in rules if one.why.startswith(NAMED) or not names_file(one)]
     limit = DEEP_CANDIDATES if draft.about_past else CANDIDATES
-    if not sources.index_cache.soon_ready(namespaces):
+    if not (sources.index_cache.ready(namespaces) or sources.index_cache.soon_ready(namespaces)):
         if draft.graphs:
             walks, _ = sources.graphs.walk(text, namespaces)
             _from_graph(sources, draft, walks, parse(text).content)

@@ -71,10 +71,8 @@ class IndexCache:
             threading.Thread(target=self._fill, args=(namespace,), daemon=True).start()
 
     def soon_ready(self, namespaces: Sequence[str], seconds: float = SOON_S) -> bool:
-        """Whether all of them can be searched, after waiting for small ones that are not complete:
-        a prompt has time for these, and for no more."""
-        if self.ready(namespaces):
-            return True
+        """Wait for indexes that are not complete, if they are small: a prompt has time for these,
+        and for no more. Whether all of them can be searched now."""
         counts = [one.count for name in namespaces for one in self._store.records.counts(name)]
         if sum(counts) > SMALL:
             return False
