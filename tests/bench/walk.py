@@ -1,9 +1,10 @@
-"""`python -m tests.bench.walk [-v]`: the functions and files that one prompt visits.
+"""`python -m tests.bench.walk [-v] [--vectors]`: the functions and files that one prompt visits.
 
-In: a Runtime, with a few memories and recall ready, and the frame of a prompt that it
-knows something about. Out: how many functions and files of the package are entered until the answer
-is sent, by room; with -v all of them. What follows the answer (receipt, turn, embedding) is not
-counted, nor are lambdas and comprehensions.
+In: a Runtime, with a few memories and recall ready, and the frames of a session's start and of a
+prompt that it knows something about. Out: how many functions and files of the package the prompt
+enters until the answer is sent, by room; with -v all of them. What follows the answer (receipt,
+turn, embedding) is not counted, nor are lambdas and comprehensions. With `--vectors` the memories
+have theirs first, so that the search by meaning is walked too.
 """
 
 import json
@@ -88,26 +89,29 @@ def running(home: str, project: str) -> Iterator[Runtime]:
         runtime.close()
 
 
-def prompt(text: str, project: str, session: str) -> tuple[frames.Frame, bytes]:
-    said = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": text,
-            "cwd": project}  # fmt: skip
+def framed(event: str, project: str, **said: str) -> tuple[frames.Frame, bytes]:
+    """A hook's frame of Claude Code."""
     frame = frames.Frame(
         ulid=ids.new_ulid(),
         boot_id="",
         mono_ns=time.monotonic_ns(),
         wall_ns=time.time_ns(),
-        argv=(b"claude-code", b"UserPromptSubmit"),
+        argv=(b"claude-code", event.encode()),
         cwd=os.fsencode(project),
-        stdin=json.dumps(said).encode(),
+        stdin=json.dumps({**said, "hook_event_name": event, "cwd": project}).encode(),
     )
     return frame, frames.digest(frames.encode_payload(frame))
 
 
 def answered(runtime: Runtime, project: str, walk: Walk | None = None) -> None:
-    """One prompt of a new session, again when recall was not ready or not in time."""
+    """One prompt of a session that has begun, again when recall was not ready or not in time."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
-        frame, digest = prompt(PROMPT if walk else BEFORE, project, ids.new_ulid())
+        session = ids.new_ulid()
+        begins = framed("SessionStart", project, session_id=session, source="startup")
+        runtime.pipeline.frame(*begins, lambda _: None)
+        text = PROMPT if walk else BEFORE
+        frame, digest = framed("UserPromptSubmit", project, session_id=session, prompt=text)
         if walk is not None:
             walk.begin()
         reply = runtime.pipeline.frame(
@@ -119,7 +123,7 @@ def answered(runtime: Runtime, project: str, walk: Walk | None = None) -> None:
         time.sleep(0.2)
 
 
-def measure() -> Walk:
+def measure(*, vectors: bool) -> Walk:
     walk = Walk()
     with tempfile.TemporaryDirectory() as scratch:
         project = os.path.join(scratch, "billing-api")
@@ -127,6 +131,8 @@ def measure() -> Walk:
         threading.setprofile(walk)
         try:
             with running(os.path.join(scratch, "home"), project) as runtime:
+                if vectors:
+                    runtime.load_recall().embed_now()
                 answered(runtime, project)  # what is cached by then is not counted
                 assert runtime.loaded_recall is not None
                 runtime.loaded_recall.receipts.flush()  # what follows the first answer, neither
@@ -139,7 +145,7 @@ def measure() -> Walk:
 
 
 def main(arguments: list[str]) -> int:
-    files = measure().by_file()
+    files = measure(vectors="--vectors" in arguments).by_file()
     rooms: dict[str, list[str]] = defaultdict(list)
     for path in files:
         rooms[path.split(os.sep)[0]].append(path)
