@@ -184,7 +184,7 @@ def test_a_merge_is_all_or_nothing_wherever_it_fails(fault: int, shared: SqliteS
 
     provider = Scripted(memory("new @2 "), judge=[merge])
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("records", "put_record", "log", "delete_records"):
+        for name in ("records", "put_record", "log", "change_records"):
             patch.setattr(SqliteTransaction, name, broken(name))
         patch.setattr(transaction, "put_vector", broken("put_vector", transaction))
         worker(shared, ManualClock(), provider=lambda: provider).run(namespace)
