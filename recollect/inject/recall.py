@@ -215,9 +215,9 @@ class Recall:
             room = self._settings.prompt_tokens * (PAST_TOKENS if draft.about_past else 1)
             # Lines of the session's start that its first prompt brings are paid from that budget.
             left = max(0, self._settings.start_tokens - (session.start or 0))
-            place = sum(_cost(line) for line in draft.kept if line.section == "place")
+            place = any(line.section == "place" for line in draft.kept)
             late = sum(_cost(line) for line in draft.kept if line.at_start)
-            room += min(left, late + min(PLACE_TOKENS, place))
+            room += min(left, late + PLACE_TOKENS * place)
         text, injected = self._fitted(draft, room, headed=not told)
         return draft, "\n".join(part for part in (text, draft.hint) if part), injected
 
