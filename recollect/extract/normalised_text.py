@@ -27,6 +27,11 @@ _NAME = re.compile(
     r"\b[A-Z][a-z]+[A-Z]\w*|\b\w++\(\)|"
     r"(?<!\w)--?[A-Za-z][\w-]+|\b\d+(?:[.,:]\d+)*\b|\"[^\"]{2,60}\"|'[^']{3,60}'"
 )
+# Of these, what stands in code: a file, an identifier, a call, an option.
+_CODE = re.compile(
+    r"(?<![\w.-])[\w-]++(?:\.[a-zA-Z]\w{0,8})++|\b\w++/(?!\S)|\b[^\W_]++_\w|\b[a-z]++[A-Z]|"
+    r"\b[A-Z][a-z]++[A-Z]|\b\w++\(\)|(?<!\w)--?[A-Za-z][\w-]|\w(?:=|::)\w|\^\{|\w\[\w{0,40}\]"
+)
 
 
 def normalised(text: str) -> str:
@@ -54,3 +59,9 @@ def content_words(text: str) -> list[str]:
 def names(text: str) -> list[str]:
     """The specific names in a text."""
     return _NAME.findall(text[:4000])
+
+
+def names_code(text: str) -> bool:
+    """Whether a text names something that stands in code, and not only numbers, acronyms, commits
+    or branches, as talk about the state of the work does."""
+    return _CODE.search(text[:4000]) is not None

@@ -25,7 +25,12 @@ _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.){0,4000}\"|'[^']{0,4000}'")
 GIT_COMMIT = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?commit\b")
 # An option whose text follows: as a here-document with this end, or in these quotes.
 HERE = r"""(?:"\$\(cat\s++<<-?\s*+\\?['"]?(?P<end>\w++)['"]?[ \t]*+\n|(?P<quote>["']))"""
-MESSAGE = re.compile(r"(?<=\s)(?:-[a-z]*m|--message)[\s=]*+" + HERE)
+_MESSAGE = re.compile(r"(?<=\s)(?:-[a-z]*m|--message)[\s=]*+" + HERE)
+# A message from a file, and the here-document that is that file or was written to it just before.
+_MESSAGE_FILE = re.compile(r"(?<=\s)(?:-[a-z]*F|--file)[\s=]*+")
+_DOCUMENT = re.compile(
+    r"<<-?[ \t]{0,4}+\\?(?P<quote>)['\"]?(?P<end>\w{1,40}+)['\"]?[^\n]{0,200}+\n"
+)
 _CLOSING = {'"': re.compile(r'(?<!\\)"'), "'": re.compile(r"(?<!\\)'")}
 MOST_TEXTS = 8  # of one command
 # Programs that change nothing: what their arguments name is not acted on.
@@ -170,8 +175,17 @@ def _file_of(word: str) -> str:
 def commit_subject(line: str) -> str:
     """The first line of the message of a `git commit`, or ""."""
     line = line[:MOST_LINE] if GIT_COMMIT.search(line[:MOST_LINE]) else ""
-    said = (one.strip() for _, text in given_texts(MESSAGE, line) for one in text.splitlines())
+    said = (one.strip() for text in message_texts(line) for one in text.splitlines())
     return next(filter(None, said), "").replace('\\"', '"')[:MOST_CHARS]
+
+
+def message_texts(line: str) -> list[str]:
+    """The parts of the message that a `git commit` was given: by options, or as a file in the form
+    of a here-document."""
+    found = [text for _, text in given_texts(_MESSAGE, line)]
+    if not found and _MESSAGE_FILE.search(line):
+        found = [text for _, text in given_texts(_DOCUMENT, line)][:1]
+    return found
 
 
 def given_texts(option: re.Pattern[str], command: str) -> Iterator[tuple[re.Match[str], str]]:

@@ -13,7 +13,7 @@ from itertools import dropwhile
 from recollect.core.kinds import ObservationType
 from recollect.core.tuning import NOTE_MAKING
 from recollect.core.values import Author, ToolClass
-from recollect.extract.normalised_text import content_words, names, normalised
+from recollect.extract.normalised_text import content_words, names_code, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import steps
 from recollect.extract.rules.prose import (
@@ -244,7 +244,12 @@ def _work(
     before: Sequence[RankedSentence],
     words: Sequence[str],
 ) -> TurnOutcome | None:
-    mended = [one for one in repairs if one.error and not patterns.TIDYING.search(one.command)]
+    # What passes without a change was called from elsewhere, or with something else in place.
+    mended = [
+        one
+        for one in repairs
+        if one.error and one.files and not patterns.TIDYING.search(one.command)
+    ]
     facts = [repair_text(one) for one in repairs if one in mended or names_rule(one)]
     asked = request(turn, told)
     sure = [one for one in kept if one.keep >= NOTE_MAKING.sure]
@@ -256,6 +261,7 @@ def _work(
     title = (
         title
         or best_title(kept, turn.project)
+        or best_title(kept, turn.project, names_nothing=True)
         or title_of_part(kept, turn.project, next(reversed(written), ""))
     )
     title = title or best_title(kept, turn.project, leaning=True)
@@ -298,13 +304,13 @@ def _finding(
     needed = _needed(turn, kept)
     if max((one.keep for one in kept), default=0.0) < needed:
         return None
-    sure = [one for one in kept if one.keep >= min(needed, NOTE_MAKING.sure)]
+    enough = min(needed, NOTE_MAKING.sure)
+    sure = [one for one in kept if one.keep >= enough and names_code(one.text)]
     asked = request(turn)
     question = as_title(asked, turn.project) if _is_question(asked) else ""
     title = best_title([one for one in sure if not one.sentence.listed], turn.project)
     title = title or question or best_title(sure, turn.project)
-    title = title or title_of_part(sure, turn.project)
-    if not title or not names(" ".join(one.text for one in kept)):
+    if not title or not names_code(" ".join(one.text for one in kept)):
         return None
     classes = {call.tool_class for call in turn.calls}
     looked: ToolClass = "tool-use"
@@ -369,9 +375,9 @@ def _outcome(
     def short(text: str) -> str:
         return without_line_numbers(with_short_paths(text, turn.project))
 
+    reasons = [(one, True) for one in plan_reasons(turn)]
     body, rest = _fitting(
-        plan_reasons(turn),
-        [(short(text), good) for text, good in told if text in new],
+        [*((short(text), good) for text, good in told if text in new), *reasons],
         set(map(short, alone)),
     )
     return TurnOutcome(
@@ -400,13 +406,11 @@ def _without_what_they_mean(answer: str, told: AbstractSet[str], title: str) -> 
     return found
 
 
-def _fitting(
-    first: Sequence[str], told: Iterable[tuple[str, bool]], alone: AbstractSet[str]
-) -> tuple[str, str]:
+def _fitting(told: Iterable[tuple[str, bool]], alone: AbstractSet[str]) -> tuple[str, str]:
     """Whole sentences: of the good ones as many as a summary holds, and the rest. Those that cannot
     stand `alone` leave their room empty: what would fill it is less good."""
-    body, rest = list(first), list[str]()
-    room = NOTE_MAKING.body_chars - sum(map(len, body))
+    body, rest = list[str](), list[str]()
+    room = NOTE_MAKING.body_chars
     for one, good in told:
         if good and len(one) + 2 <= room:
             (rest if one in alone else body).append(one)

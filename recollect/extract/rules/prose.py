@@ -16,7 +16,7 @@ _MARK = re.compile(r"^(?:(?:#{1,6}|[-*•+]|\[[ xX]\]|(?:\*\*)?#?\d{1,2}[.):])\s
 _NUMBERED = re.compile(r"^\s*(?:#{1,6}\s*|[-*]\s+)?(?:\*\*)?(?:option\s+)?(\d)[.):]\s+(.+)$", re.I)
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,500}\)")
 # Not the stars of **kwargs, nor of 2**8.
-_BOLD = re.compile(r"(?<!\w)\*\*(?=\S)([^*\n]{1,300}+)(?<=\S)\*\*(?!\w)")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?=[^\s*])([^*\n]{1,300}+)(?<=\S)\1(?![\w*])")
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\ufe0f]")
 _QUOTED = re.compile(r"^\s*(?:>|❯|\$ |\| |│|»|={3,}|-{3,}|\*{3,})")
 # A line that a machine printed: stack frames, times, levels, paths with line numbers, trees.
@@ -28,7 +28,8 @@ _PRINTED = re.compile(
     | Error:\s | [⨯✗✖×]\s | \d+\s+[+-]\s | npm\s(?:WARN|ERR!|notice) | \d+:\d+\s+(?:error|warning)\b
     | (?:remote|fatal|error|warning):\s | [\w./-]+\.\w{1,5}:\d+(?::\d+)?[:\s]
     | ---\s(?:FAIL|PASS) | =+\s | [|+`]-{2,} | diff\s--git | @@\s | (?:from|created\sby)\s+\S+/\S+
-    | panic: | \* What\swent\swrong | > Task | \d+\sfiles?\schanged | create\smode
+    | \[[\w:./-]{2,40}\]\s | panic: | \* What\swent\swrong | > Task | \d+\sfiles?\schanged
+    | create\smode
     )""",
     re.VERBOSE,
 )
@@ -72,7 +73,7 @@ class Sentence:
 def plain(text: str) -> str:
     """One line of markdown as plain text; names in backticks stay as they are."""
     text = _LINK.sub(r"\1", text)
-    text = _BOLD.sub(r"\1", _EMOJI.sub("", text)).replace("`", "")
+    text = _EMPHASIS.sub(r"\2", _EMOJI.sub("", text)).replace("`", "")
     return " ".join(text.replace("\0", " ").split())
 
 
@@ -159,7 +160,7 @@ def _prose(text: str) -> Iterator[str]:
 
 def _bare(line: str) -> str:
     """A line without the marks of headings, lists and bold."""
-    return _MARK.sub("", _BOLD.sub(r"\1", line))
+    return _MARK.sub("", _EMPHASIS.sub(r"\2", line))
 
 
 def options(text: str) -> dict[int, str]:

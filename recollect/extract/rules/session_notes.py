@@ -118,6 +118,8 @@ def turn_results(turns: Sequence[Turn], meanings: Meanings) -> list[TurnResult]:
             followed=edits.followed(at, turn.answered) is not None,
         )
         gone = undone[at] is not None or taken_back(turn, turns[at + 1 :])
+        # It only committed what another turn did.
+        gone = gone or (told_by.get(at, at) != at and not turn.works())
         gone = gone or _misled(turns, undone, at)
         stands = None if gone else came
         told.append(TurnResult(turn, stands, stated, tuple(said[at])))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words, normalised
 from recollect.extract.rules import patterns
-from recollect.extract.rules.commands import commit_made, commit_subject, commits, error_line
+from recollect.extract.rules.commands import commit_subject, commits, error_line
 from recollect.extract.rules.outcome import TurnOutcome, ended, is_chore
 from recollect.extract.rules.prose import (
     capitalised,
@@ -25,6 +25,7 @@ from recollect.extract.rules.prose import (
     without_line_numbers,
 )
 from recollect.extract.rules.sentence_ranker import RankedSentence
+from recollect.extract.rules.session_commits import MadeCommit, made_commits
 from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.titles import POINTS_BACK, as_title, order
 from recollect.extract.rules.turns import Turn
@@ -55,7 +56,6 @@ _OFFER_OF = re.compile(
     re.I,
 )
 _COMMIT = re.compile(r"\bcommit\b[^?.]{0,60}\?\s*$", re.IGNORECASE)
-_PUSH = re.compile(r"\bgit (?:-C \S+ )?push\b(?! +(?:--dry-run|-n)\b)")
 _IS_NOW = re.compile(r"^\w++(?:\([\w ]++\))?+: |\b(?:now|no longer)\b", re.I)
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
 _CHECKS = (patterns.CHECKING, patterns.TIDYING, re.compile(r"\b(?:build|compile)\b"))
@@ -168,7 +168,9 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
     told = told[-MOST_TURNS:]
     if not told:
         return None
-    subjects = [one for result in reversed(told) for one in reversed(_commits(result))]
+    made = made_commits([one.turn for one in told])
+    most_work_first = sorted(made, key=lambda one: one.work)[::-1]  # of equals the latest
+    subjects = [text for one in most_work_first if (text := _subject(told[-1], one.subject))]
     headings = [
         one
         for result in reversed(told)
@@ -196,7 +198,7 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
         event_ids=_evidence(told),
         left=tuple(_left_open(told))[:MOST_LEFT],
         edited=tuple(_edited(told)),
-        facts=tuple(_committed(told)),
+        facts=tuple(_committed(told, made)),
     )
 
 
@@ -264,23 +266,25 @@ def _uncommitted(told: Sequence[TurnResult]) -> str:
     return f"{', '.join(names[:3])} and {len(names) - 3} more files"
 
 
-def _committed(told: Sequence[TurnResult]) -> list[str]:
+def _committed(told: Sequence[TurnResult], made: Sequence[MadeCommit]) -> list[str]:
     """What the session did not commit; its last commits, newest first, and whether they were
     pushed."""
     files = _uncommitted(told)
     found = [f"Not committed in this session: {files}"] if files else []
-    pushed = False
-    for call in (call for one in reversed(told) for call in reversed(one.turn.commands())):
-        pushed = pushed or (not call.failed and _PUSH.search(call.command) is not None)
-        if made := commit_made(call):
-            found.append(f"Committed {made}{', pushed' if pushed else ''}")
+    found += [
+        f"Committed {one.printed}{', pushed' if one.pushed else ''}"
+        for one in reversed(made)
+        if one.printed
+    ]
     return found[: MOST_COMMITS + 1]
 
 
+def _subject(one: TurnResult, text: str) -> str:
+    return "" if patterns.CHORE.match(text) or one.refused(text) else _shortened(text)
+
+
 def _commits(one: TurnResult) -> list[str]:
-    subjects = map(commit_subject, one.turn.commands())
-    told = [text for text in subjects if not patterns.CHORE.match(text) and not one.refused(text)]
-    return [short for text in told if (short := _shortened(text))]
+    return [text for call in one.turn.commands() if (text := _subject(one, commit_subject(call)))]
 
 
 def _notes(

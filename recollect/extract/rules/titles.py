@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from recollect.core.tuning import NOTE_MAKING
-from recollect.extract.normalised_text import content_words, names, normalised
+from recollect.extract.normalised_text import content_words, names, names_code, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.later_edits import TELLS
 from recollect.extract.rules.prose import (
@@ -31,12 +31,7 @@ _LABEL = re.compile(
     r"(?: \((?-i:[A-Z]+)\))?:\s+(?=(?:\S+\s+){2})",
     re.IGNORECASE,
 )
-_OF_ONESELF = re.compile(
-    r"(?:i'm|i am|i'll|i'd|i was|my|i (?:also )?(?:see|saw|think|thought|need|can|can't|could|will|"
-    r"believe|understand|assumed?|want|should|would|don't|didn't|noticed?|realized?|know|guess|hope|"
-    r"suggest|recommend|found|have|haven't))\b|\*",
-    re.IGNORECASE,
-)
+_OF_ONESELF = re.compile(r"(?:i|my)\b|\*", re.IGNORECASE)
 # It only leads to what follows, or says of something unnamed what it does.
 _NO_TITLE = re.compile(
     r"\A(?:(?i:.{0,200}\b(?:here(?:'s| is| are)|below|as follows|the following)\b|"
@@ -52,8 +47,8 @@ _NO_TITLE = re.compile(
 )
 # What may stand before a sentence and is no part of it: a commit's number, "Yes, ", "However, ".
 LEAD = re.compile(
-    r"^(?:[0-9a-f]{7,40}\b[\s:—–-]*|based on [^,]{3,60}, |(?:yes|no)(?:,| [—–-]) |"
-    r"(?:however|but|so|also|finally|overall),? )+",
+    r"^(?:[0-9a-f]{7,40}\b[\s:—–-]*|based on [^,]{3,60}, |(?:yes|no|done)(?:[,.!]| [—–-]) |"
+    r"(?:however|but|so|also|additionally|finally|overall),? )+",
     re.IGNORECASE,
 )
 # Headings that say no more than that something follows.
@@ -78,6 +73,8 @@ OFFERS = re.compile(
     r"\b(?:would|could|might|should|try|needs? to|(?:has|have) to|next (?:time|run))\b",
     re.IGNORECASE,
 )
+# Speaks to the reader, who is another one later.
+_ADDRESSES = re.compile(r"\byou(?:rs?|'re|'ve|'ll)?\b", re.IGNORECASE)
 # Done to something that only the sentence before names.
 POINTS_BACK = re.compile(r"\b\w++ (?:\(|(?:\w++ )?(?:it|this|that|them|these|those)\b)", re.I)
 _POINTING = frozenset(("it", "this", "that", "them", "these", "those"))
@@ -100,11 +97,13 @@ def best_title(
     *,
     heading: str = "",
     leaning: bool = False,
+    names_nothing: bool = False,
 ) -> str:
     """The best sentence that stands alone and is not cut off anywhere. Where it is a poor title:
     the heading of the whole answer, the order that was given, or the heading above it, if they say
-    what was done. `leaning`: it may depend on the sentence before it."""
-    titles = _titles(kept, project, leaning=leaning)
+    what was done. `leaning`: it may depend on the sentence before it. `names_nothing`: it may name
+    nothing of the code: then it often tells how the work goes, or what was talked about."""
+    titles = _titles(kept, project, leaning=leaning, names_nothing=names_nothing)
     one, title = next(titles, (None, ""))
     if heading and (one is None or one.title < NOTE_MAKING.better_title):
         return heading
@@ -114,7 +113,7 @@ def best_title(
 
 
 def _titles(
-    kept: Sequence[RankedSentence], project: str, *, leaning: bool
+    kept: Sequence[RankedSentence], project: str, *, leaning: bool, names_nothing: bool
 ) -> Iterator[tuple[RankedSentence, str]]:
     """The sentences that can be a title, best first; what was done before how it was or is."""
 
@@ -124,13 +123,17 @@ def _titles(
         return one.keep * one.title * (4 if done else 2 if _NOW.search(one.text) else 1)
 
     for one in sorted(kept, key=worth, reverse=True):
-        leads = leads_in(one.text) and not patterns.DONE_FIRST.match(one.text)
+        done = patterns.DONE_FIRST.match(one.text) is not None
+        leads = one.text.endswith(":") and not done
         if leads or _OFFERED.match(one.text) or patterns.UNSURE.search(one.text):
             continue
         if one.text.startswith(BEFORE):
             continue
         title = as_title(one.text, project)
         if len(content_words(title)) < 2 + (not names(title)) or not is_whole(title):
+            continue
+        tells = done or (names_code(title) and not _ADDRESSES.search(title))
+        if not (tells or names_nothing):
             continue
         if is_talk(title) or any(bad.match(title) for bad in (_AT_LINE, _CONDITION, _NO_TITLE)):
             continue

@@ -18,6 +18,7 @@ PROJECT = "/work/orbit"
         ("I've successfully removed the lock around the cache.", "Removed the lock around the cache."),
         ("Fix: outputs now set both fields of the answer", "Outputs now set both fields of the answer"),
         ("Moved /home/ada/work/other/deep/settings.toml to /work/orbit/conf/app.toml.", "Moved deep/settings.toml to conf/app.toml."),
+        ("Done — added a line to README.md", "Added a line to README.md"),
         ("Plan: Cache the tokens of the gateway", "Cache the tokens of the gateway"),
         ("reader.py:12-18 drops the last row: " + "a reason, " * 30, "reader.py drops the last row"),
         ("It holds " + "one, " * 60 + "and more", ""),
