@@ -12,7 +12,7 @@ from recollect.core.values import Checkpoint, ExtractionRun
 from recollect.embedding.embedder import Embedder
 from recollect.extract.interface import Extraction
 from recollect.extract.quality_gate import filter_candidates, filter_claims
-from recollect.extract.rules import StoreReads
+from recollect.extract.rules.store_reads import StoreReads
 from recollect.extract.rules_worker import RulesWorker
 from recollect.extract.sentence_meaning import SentenceMeaning
 from recollect.extract.watcher import ExtractionWatcher

@@ -16,7 +16,7 @@ from typing import Any
 from recollect.core import oslayer
 from recollect.core.clock import ManualClock
 from recollect.extract import pickle_channel
-from recollect.extract.rules import RulesExtractor
+from recollect.extract.rules.extractor import RulesExtractor
 from recollect.store.interface import Batch
 
 _NICE = 5  # hooks and prompts first

@@ -17,7 +17,8 @@ from recollect.core.errors import RecollectError
 from recollect.core.settings import Settings
 from recollect.core.values import Arrival, Record
 from recollect.extract.interface import Extraction, ProcedureClaim
-from recollect.extract.rules import RulesExtractor, StoreReads
+from recollect.extract.rules.extractor import RulesExtractor
+from recollect.extract.rules.store_reads import StoreReads
 from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import SqliteStore
 from tests.bench import gold

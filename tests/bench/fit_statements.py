@@ -1,11 +1,11 @@
 """Fits the weights that tell what a sentence of a user states, if anything.
 
-    .venv/bin/python -m tests.bench.fit_statements SESSIONS            # figures only
-    .venv/bin/python -m tests.bench.fit_statements SESSIONS --write    # and the weights
+    .venv/bin/python -m tests.bench.fit_statements SESSIONS [MORE ...]            # figures only
+    .venv/bin/python -m tests.bench.fit_statements SESSIONS [MORE ...] --write    # and the weights
 
-In: `tests/bench/data/statements/<kind>.txt`, one sentence per line, and a folder of real
-sessions, of which every second one gives sentences that state nothing (statements are rare there;
-sentences with a cue are left out). Out: a softmax regression
+In: `tests/bench/data/statements/<kind>.txt`, one sentence per line, and folders of real sessions,
+which give sentences that state nothing (statements are rare there; sentences with a cue are left
+out): every second session of the first folder, all of the others. Out: a softmax regression
 on the features of `extract/rules/sentence_kind.py`: `extract/rules/sentence_kinds.json`. The
 figures come from five folds, each left out of its own fit.
 """
@@ -40,7 +40,9 @@ Matrix = NDArray[np.float32]
 
 def main() -> None:
     texts, labels = sentences()
-    real = list(real_sentences(sys.argv[1], half=1))
+    first, *others = (one for one in sys.argv[1:] if not one.startswith("-"))
+    real = list(real_sentences(first, half=1))
+    real += [one for folder in others for one in real_sentences(folder)]
     texts += real
     labels = np.r_[labels, np.full(len(real), KINDS.index("none"))]
     guessed = np.zeros((len(texts), len(KINDS)), np.float32)
@@ -66,11 +68,12 @@ def sentences() -> tuple[list[str], NDArray[np.int64]]:
     return texts, np.array(labels)
 
 
-def real_sentences(folder: str, half: int) -> Iterator[str]:
-    """The users' sentences of one half of the sessions, each once, without questions and cues."""
+def real_sentences(folder: str, half: int | None = None) -> Iterator[str]:
+    """The users' sentences of the sessions or of one half of them, each once, without questions and
+    cues."""
     seen: set[str] = set()
-    for path in sorted(glob.glob(os.path.join(folder, "*.jsonl.gz"))):
-        if zlib.crc32(os.path.basename(path).encode()) % 2 != half:
+    for path in sorted(glob.glob(os.path.join(folder, "*.jsonl*"))):
+        if half is not None and zlib.crc32(os.path.basename(path).encode()) % 2 != half:
             continue
         for draft in transcript(path):
             if draft.kind == "prompt" and isinstance(draft.body, TextBody):

@@ -26,7 +26,8 @@ from recollect.core.vector_bytes import DIMENSIONS
 from recollect.embedding.embedder import MODEL, vector_rows
 from recollect.extract.model import ModelExtractor
 from recollect.extract.model_answer import UnreadableAnswer, parse
-from recollect.extract.rules import RulesExtractor, StoreReads
+from recollect.extract.rules.extractor import RulesExtractor
+from recollect.extract.rules.store_reads import StoreReads
 from recollect.reconcile.cluster import clusters, unit
 from recollect.reconcile.extraction_run import ExtractionOptions
 from recollect.reconcile.judge import Merge, verdict

@@ -18,7 +18,8 @@ from recollect.core.values import (
     StoredEvent,
     TextBody,
 )
-from recollect.extract.rules import RulesExtractor, StoreReads
+from recollect.extract.rules.extractor import RulesExtractor
+from recollect.extract.rules.store_reads import StoreReads
 from recollect.store.interface import Batch, Page, Store
 from tests.fakes.growth import assert_linear
 from tests.make import NAMESPACE, NOON

@@ -4,8 +4,3 @@ In: a batch of events. Out: an Extraction. `extractor.py` connects the parts: `t
 session, `prose.py` finds its sentences, `sentence_ranker.py` those worth keeping, `outcome.py` the
 result of a turn, `statements.py` what somebody stated. The patterns are data in `patterns.py`.
 """
-
-from recollect.extract.rules.extractor import RulesExtractor
-from recollect.extract.rules.store_reads import StoreReads
-
-__all__ = ["RulesExtractor", "StoreReads"]

@@ -21,6 +21,7 @@ from recollect.extract.rules.cues import Cue, StatementKind, cue
 from recollect.extract.rules.prose import capitalised, cut, options, placed_sentences, sentences
 from recollect.extract.rules.sentence_kind import kinds, speaks_english
 from recollect.extract.rules.turns import ToolCall, Turn
+from recollect.extract.standing import standing
 
 # Cues that are unmistakable.
 PLAIN = ("from now on", "always and never", "every one must", "what was asked for is over")
@@ -151,6 +152,11 @@ def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> li
     found: list[BeliefStatement] = []
     own = own_sentences(text)
     readings = _readings(own, quoted=vetoes.QUOTATION in "\n".join(own))
+    if not standing(text).fires:
+        readings = [
+            one if one and _is_clear(one, said) else None
+            for one, said in zip(readings, own, strict=True)
+        ]
     joined = False
     for index, sentence in enumerate(own):
         after = own[index + 1] if index + 1 < len(own) else ""
@@ -179,6 +185,13 @@ def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> li
     if len(text) <= _TITLE_CHARS and clear and found and all(map(_may_be_more, found)):
         return [_whole(found, own)]
     return found
+
+
+def _is_clear(reading: _Reading, sentence: str) -> bool:
+    """Whether it may be kept although the detector of statements does not fire: by its grammar
+    alone, what is only proposed is mostly a task."""
+    sure = reading.cue or reading.state == "current" or predicates.wish(sentence)
+    return bool(sure) or _turns_down(sentence)
 
 
 def _is_wish(one: BeliefStatement) -> bool:

@@ -15,7 +15,8 @@ from recollect.core.values import (
     TextBody,
 )
 from recollect.extract.interface import Extraction
-from recollect.extract.rules import RulesExtractor, StoreReads
+from recollect.extract.rules.extractor import RulesExtractor
+from recollect.extract.rules.store_reads import StoreReads
 from recollect.hosts.adapter import answer_draft, tool_draft
 from recollect.store.interface import Batch, Store, Transaction
 from tests.make import NAMESPACE, NOON

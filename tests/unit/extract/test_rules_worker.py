@@ -11,7 +11,8 @@ import pytest
 from recollect.core.errors import ExtractionFailed, StoreBusy
 from recollect.core.values import Record, StoredEvent
 from recollect.extract.interface import Extraction
-from recollect.extract.rules import RulesExtractor, StoreReads
+from recollect.extract.rules.extractor import RulesExtractor
+from recollect.extract.rules.store_reads import StoreReads
 from recollect.extract.rules_worker import RulesWorker
 from recollect.store.interface import Batch
 from recollect.store.sqlite import SqliteStore

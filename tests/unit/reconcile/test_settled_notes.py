@@ -4,7 +4,8 @@ import msgspec
 
 from recollect.core.clock import ManualClock
 from recollect.core.values import Arrival, Record
-from recollect.extract.rules import RulesExtractor, StoreReads
+from recollect.extract.rules.extractor import RulesExtractor
+from recollect.extract.rules.store_reads import StoreReads
 from recollect.ingest.memories import Memories
 from recollect.store.interface import RecordFilter
 from recollect.store.sqlite import SqliteStore

@@ -16,8 +16,10 @@ from recollect.extract.interface import (
     PreferenceClaim,
     ProcedureClaim,
 )
-from recollect.extract.rules import RulesExtractor, StoreReads, extractor
+from recollect.extract.rules import extractor
 from recollect.extract.rules.commands import failed_step
+from recollect.extract.rules.extractor import RulesExtractor
+from recollect.extract.rules.store_reads import StoreReads
 from recollect.store.sqlite import SqliteStore
 from tests.make import NOON
 from tests.unit.extract.session import CLOCK, Told, extract, outcomes, records, stored

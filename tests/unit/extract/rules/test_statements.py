@@ -48,7 +48,7 @@ def test_most_labelled_sentences_are_read_right() -> None:
         found = [said(one) for one in sentences]
         noticed[kind] = sum(map(bool, found)) / len(found)
         held[kind] = sum(any(s.state == "current" for s in one) for one in found) / len(found)
-    assert min(noticed[kind] for kind in KINDS if kind != "none") > 0.85, noticed
+    assert min(noticed[kind] for kind in KINDS if kind != "none") > 0.8, noticed
     assert noticed["none"] < 0.06 and held["none"] < 0.02, (noticed, held)
 
 
@@ -179,3 +179,7 @@ def test_a_preference_of_a_known_kind_is_held_and_one_that_is_doubted_is_not() -
     """It becomes a preference, which agents are told: its belief must not wait for a review."""
     assert [one.state for one in said("I like short answers without emojis.")] == ["current"]
     assert all(one.state != "current" for one in said("Maybe I like short answers better?"))
+
+
+def test_a_task_in_the_form_of_a_rule_is_not_proposed() -> None:
+    assert said("commit all files") == []
