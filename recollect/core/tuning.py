@@ -230,6 +230,8 @@ class NoteMaking:
     on_the_way: int = entry(4, 0, 10, "most sentences on what was found before an edit")
     reasons: int = entry(2, 0, 10, "most sentences on why a plan was made")
     before: int = entry(2, 0, 10, "most sentences on how it was before")
+    findings: int = entry(4, 1, 20, "most sentences of a finding in the note of later work")
+    worked_on: float = entry(0.2, 0, 1, "share of a finding's words that later work has, too")
     undone: float = entry(0.5, 0, 1, "share of a turn's lines that are gone when it was replaced")
     words_gone: int = entry(2, 1, 10, "fewest words of a sentence in lines that are gone")
     shown: float = entry(0.5, 0, 1, "share of the code in an answer that a later turn edited")

@@ -1,12 +1,14 @@
 """Fits the weights that choose which sentences of an answer are kept, and which can be a title.
 
-    .venv/bin/python -m tests.bench.fit_sentences SESSIONS           # figures only
-    .venv/bin/python -m tests.bench.fit_sentences SESSIONS --write   # and the weights
+    .venv/bin/python -m tests.bench.fit_sentences SESSIONS [MORE ...]           # figures only
+    .venv/bin/python -m tests.bench.fit_sentences SESSIONS [MORE ...] --write   # and the weights
 
-In: a folder of transcripts, and `sentence_labels.csv`: a transcript, the id of an answer's event,
-and a digit for each of its sentences (0 not worth keeping, 1 worth keeping, 2 and can be a title).
-No text is stored here. Out: `recollect/extract/rules/sentence_weights.f32` and
-`recollect/extract/sentence_meaning.f32`. The figures come from sessions left out of their fit.
+In: folders of transcripts, and `sentence_labels.csv`: a transcript, the id of an answer's event,
+and a digit for each of its sentences (0 not worth keeping, 1 worth keeping, 2 and can be a title,
+3 worth keeping if it had stayed true to the session's end). No text is stored here: where the
+transcripts come from stands in docs/decisions/notes.md. Out:
+`recollect/extract/rules/sentence_weights.f32` and `recollect/extract/sentence_meaning.f32`. The
+figures come from sessions left out of their fit.
 """
 
 import os
@@ -63,25 +65,27 @@ def labelled(folder: str) -> Iterator[Labelled]:
 
 
 def main() -> None:
-    rows = list(labelled(sys.argv[1]))
+    folders = [one for one in sys.argv[1:] if not one.startswith("-")]
+    rows = [row for folder in folders for row in labelled(folder)]
     embedder = Embedder(os.environ.get("RECOLLECT_MODEL_DIR") or Settings().models, timeout=600)
     sentences = [one for row in rows for one in row.sentences]
     numbers = np.array([line for row in rows for line in features(row.turn, row.sentences)])
     own = _vectors(embedder, [one.text for one in sentences])
     above = _vectors(embedder, [one.heading for one in sentences])
     labels = np.array([int(digit) for row in rows for digit in row.labels])
+    keeps = (labels == 1) | (labels == 2)
     session = np.array([row.session for row in rows for _ in row.sentences])
     turn = np.array([at for at, row in enumerate(rows) for _ in row.sentences])
     print(
         f"{len(labels)} sentences, {len(set(session))} sessions, "
-        f"{(labels > 0).mean():.2f} worth keeping, {(labels > 1).mean():.2f} a title"
+        f"{keeps.mean():.2f} worth keeping, {(labels == 2).mean():.2f} a title"
     )
     fitted = []
     for vectors in ([own, above], []):
-        keep = _left_out(numbers, vectors, labels > 0, session)
-        title = _left_out(numbers, vectors, labels > 1, session)
+        keep = _left_out(numbers, vectors, keeps, session)
+        title = _left_out(numbers, vectors, labels == 2, session)
         _report("with meaning" if vectors else "alone", labels, keep, title, turn)
-        fitted += [fit(numbers, vectors, labels > 0), fit(numbers, vectors, labels > 1)]
+        fitted += [fit(numbers, vectors, keeps), fit(numbers, vectors, labels == 2)]
     if "--write" in sys.argv:
         _write(ALONE, np.array([np.r_[one[:FEATURES], one[-1]] for one in fitted]))
         size = own.shape[1]
@@ -121,7 +125,7 @@ def _left_out(numbers: Matrix, vectors: list[Matrix], wanted: Matrix, session: M
 
 
 def _report(name: str, labels: Matrix, keep: Matrix, title: Matrix, turn: Matrix) -> None:
-    wanted = labels > 0
+    wanted = (labels == 1) | (labels == 2)
     order = np.argsort(-keep)
     right = np.cumsum(wanted[order]) / np.arange(1, len(order) + 1)
     found = np.cumsum(wanted[order]) / wanted.sum()
@@ -135,7 +139,7 @@ def _report(name: str, labels: Matrix, keep: Matrix, title: Matrix, turn: Matrix
         )
     turns = [np.flatnonzero(turn == one) for one in np.unique(turn)]
     best = [one[np.argmax(keep[one] * title[one])] for one in turns if keep[one].max() >= 0.5]
-    worth, good = (labels[best] > 0).mean(), (labels[best] > 1).mean()
+    worth, good = wanted[best].mean(), (labels[best] == 2).mean()
     print(
         f"  {len(best)} of {len(turns)} turns make a note; of their titles {worth:.2f} worth "
         f"keeping, {good:.2f} good titles"

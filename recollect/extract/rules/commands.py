@@ -109,10 +109,10 @@ def commits(call: ToolCall) -> bool:
     return made and not _TRIAL.search(call.command)
 
 
-def commit_made(call: ToolCall) -> str:
-    """The commit that a call made, as git printed it: "1a2b3c4 on main"; empty when it did not."""
+def commit_made(call: ToolCall) -> tuple[str, str]:
+    """Hash and branch of the commit that a call made, as git printed them; else both empty."""
     printed = _PRINTED_COMMIT.search(call.output) if commits(call) else None
-    return f"{printed[2]} on {printed[1]}" if printed else ""
+    return (printed[2], printed[1]) if printed else ("", "")
 
 
 def commit_subject(call: ToolCall) -> str:

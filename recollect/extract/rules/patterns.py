@@ -339,6 +339,10 @@ CHECKING = re.compile(
     r"\b(?:pytest|tox|nox|jest|vitest|mocha|rspec|phpunit|mypy|tsc|pyright|ctest)\b|"
     r"^(?:\w+ (?:run )?)(?:tests?|check|typecheck|vet|lint)\b|^\w+ --(?:version|help)\b"
 )
+# Of these, those that run the program.
+TESTING = re.compile(
+    r"\b(?:pytest|tox|nox|jest|vitest|mocha|rspec|phpunit|ctest)\b|^(?:\w+ (?:run )?)(?:tests?|check)\b"
+)
 TIDYING = re.compile(
     r"\b(?:lint|fmt|format|prettier|eslint|ruff|black|isort|gofmt|rustfmt|clippy|golangci-lint|"
     r"rubocop|stylelint)\b"
@@ -366,7 +370,7 @@ STILL_OPEN = _any(
     r"\bstill (?:needs?|missing|fail(?:s|ing)?|to be|has to|have to|open|unclear|to do|broken|requires?)\b",
     r"\b(?:remains? (?:to|open|unfixed|unresolved)|remaining (?:work|issues?|problems?|failures?|gaps?)|left to do|left open)\b",
     r"\bpre-?existing (?:\w+ )?(?:issue|bug|failure|problem|error)|\bknown (?:issue|limitation|gap)s?\b",
-    r"\b(?:out of scope|deferred (?:to|until)|(?:in|as) a (?:separate|follow-?up|later) (?:pr|pull|change|commit|issue|ticket|branch|step|session)\b|future work|follow-?ups? (?:needed|is|are|work))\b",
+    r"\b(?:deferred (?:to|until)|(?:in|as) a (?:separate|follow-?up|later) (?:pr|pull|change|commit|issue|ticket|branch|step|session)\b|future work|follow-?ups? (?:needed|is|are|work))\b",
     r"\b(?:not (?:covered|tested|implemented|handled|supported|addressed|fixed) (?:yet|by|here|so far)|unresolved)\b",
     r"\b(?:you(?:'ll| will)? (?:still )?need to|needs? to be (?:done|fixed|updated|added|tested|addressed|merged|pushed))\b",
     r"\b(?:needs?|has|have) to be \w{3,}\b[^,;(]{0,40}\bnext(?=[.,;:]|$)",

@@ -196,10 +196,20 @@ def is_whole(text: str) -> bool:
     """Whether no list, bracket or quotation is cut off in it."""
     return (
         not text.endswith(("…", "..."))
-        and all(text.count(pair[0]) == text.count(pair[1]) for pair in _PAIRS)
+        and all(_are_closed(text, *pair) for pair in _PAIRS)
         and text.count('"') % 2 == 0
         and not _DANGLES.search(text)
     )
+
+
+def _are_closed(text: str, opening: str, closing: str) -> bool:
+    """Whether each bracket is closed, and none before it was opened."""
+    depth = 0
+    for mark in text:
+        depth += (mark == opening) - (mark == closing)
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def cut(text: str, most: int) -> str:

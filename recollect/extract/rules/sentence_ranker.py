@@ -16,7 +16,7 @@ from functools import cache
 
 from recollect.core import safe_files
 from recollect.core.tuning import NOTE_MAKING
-from recollect.extract.normalised_text import content_words, names
+from recollect.extract.normalised_text import content_words, names, names_code
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject
 from recollect.extract.rules.prose import Sentence, capitalised, placed_sentences, table_rows
@@ -28,7 +28,7 @@ Meaning = tuple[float, float, float, float]
 Meanings = Callable[[Sequence[str]], Sequence[Meaning]]
 
 BEFORE = "Found before the change: "
-FEATURES = 40
+FEATURES = 57
 _FULL = 5  # words
 _WEIGHTS = os.path.join(os.path.dirname(__file__), "sentence_weights.f32")
 _NARRATES = re.compile(
@@ -38,6 +38,18 @@ _NARRATES = re.compile(
 )
 _POINTS_BACK = re.compile(r"(?:it|this|that|these|those|they|its|which|there)\b", re.IGNORECASE)
 _SPEAKS = re.compile(r"(?:i|i've|i'm|we|we've)\b", re.IGNORECASE)
+# Something that an earlier sentence names: "the change is ...", "both now ...".
+_DEFINITE = re.compile(r"(?:the|both|all|each|its|their)\b", re.IGNORECASE)
+_POINTS = re.compile(r"\b(?:this|that|these|those|it|they)\b", re.IGNORECASE)
+_OF_US = re.compile(r"\b(?:I|we|We|my|My|our|Our|me|us)\b")
+_MAY = re.compile(r"\b(?:would|could|might|should|may|can)\b", re.IGNORECASE)
+_STANDS = re.compile(
+    r"\b(?:pass(?:es|ed)?|green|clean|verified|confirmed|done|completed?|successfully)\b",
+    re.IGNORECASE,
+)
+_IS_NOW = re.compile(r"\b(?:now|no longer|instead)\b", re.IGNORECASE)
+_WAS = re.compile(r"\b(?:was|were|had)\b", re.IGNORECASE)
+_DENIES = re.compile(r"n't\b|\b(?:not|never|no|only)\b", re.IGNORECASE)
 _DID = re.compile(r"(?:(?:now|also|i|we|i've|we've) )*\w+ed\b", re.IGNORECASE)
 _JOINS = re.compile(r"\b(?:because|since|so|but|not|no)\b", re.IGNORECASE)
 _WAS_CAUSE = re.compile(r"\b(?:cause|reason|culprit|problem|issue|bug) was\b", re.IGNORECASE)
@@ -197,10 +209,11 @@ def features(turn: Turn, found: Sequence[Sentence]) -> list[list[float]]:
     asked = set(content_words(turn.asked[:1500]))
     written = turn.written()
     files = {os.path.basename(path).lower() for path in written}
+    works = bool(written)
     turn_row = [
         math.log1p(len(found)),
         bool(subject),
-        bool(written),
+        works,
         math.log1p(len(written)),
         math.log1p(len(turn.calls)),
     ]
@@ -250,10 +263,36 @@ def features(turn: Turn, found: Sequence[Sentence]) -> list[list[float]]:
             _TO_YOU.search(text) is not None,
             narrates(text),
             *turn_row,
+            *_of_its_words(text, works=works),
         ]
         rows.append([float(number) for number in row])
         before += length >= _FULL
     return rows
+
+
+def _of_its_words(text: str, *, works: bool) -> list[bool]:
+    """What a sentence says, and whether it can be understood alone."""
+    begins = text[:40]
+    done = patterns.DONE_FIRST.match(text) is not None
+    return [
+        _DEFINITE.match(text) is not None and not names(begins),
+        _POINTS.search(text[1:]) is not None,
+        _OF_US.search(text) is not None,
+        text[:1].islower() and not names(text.split(" ", 1)[0]),
+        names_code(text),
+        names_code(begins),
+        done,
+        done and works,
+        patterns.CAUSE.search(text) is not None,
+        text.count(",") > 2,
+        "—" in text or " - " in text,
+        _MAY.search(text) is not None,
+        _STANDS.search(text) is not None,
+        _IS_NOW.search(text) is not None,
+        _WAS.search(text) is not None,
+        _DENIES.search(text) is not None,
+        len(text) > 220,
+    ]
 
 
 def asks_user(answer: str) -> bool:

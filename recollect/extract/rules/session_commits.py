@@ -1,7 +1,7 @@
 """The commits of a session that are still there at its end, and how much was written for each.
 
-In: the turns of a session. Out: commits in order. A commit that was amended is replaced, and what
-rewrites history changes the hashes of those before it.
+In: the turns of a session. Out: commits in order. A commit that was amended is replaced, a fixup
+belongs to the one before it, and one that was reverted is gone.
 """
 
 import re
@@ -13,16 +13,21 @@ from recollect.extract.rules.turns import ToolCall, Turn
 from recollect.work import edited_text
 
 _PUSH = re.compile(r"\bgit (?:-C \S+ )?push\b(?! +(?:--dry-run|-n)\b)")
-_AMENDS = re.compile(r"\bcommit\b[^\n;&|]{0,200}--amend\b")
-_REWRITES = re.compile(r"\bgit (?:-C \S+ )?(?:rebase|filter-branch|filter-repo|pull --rebase)\b")
+_AMENDS = re.compile(r"\bcommit\b[^\n;&|]{0,200}--(?:amend|fixup|squash)\b")
+_REVERTS = re.compile(r"\bgit (?:-C \S+ )?revert ((?:--?[\w-]+ )*)(HEAD(?![~^@])|[0-9a-f]{7,40})\b")
 
 
 @dataclass(frozen=True)
 class MadeCommit:
     subject: str
-    printed: str  # its hash and branch; empty when git did not print them or they changed since
+    hash: str  # as git printed it; a rebase changes it
+    branch: str
     work: int  # characters that were written for it
     pushed: bool = False
+
+    def is_named(self, name: str) -> bool:
+        """Whether a full or short hash is its own."""
+        return bool(self.hash) and (name.startswith(self.hash) or self.hash.startswith(name))
 
 
 def made_commits(turns: Sequence[Turn]) -> list[MadeCommit]:
@@ -40,14 +45,15 @@ def made_commits(turns: Sequence[Turn]) -> list[MadeCommit]:
 def _after(call: ToolCall, made: Sequence[MadeCommit], work: int) -> list[MadeCommit]:
     """The commits after a command that worked, for which so much had been written."""
     found = list(made)
-    if _REWRITES.search(call.command):
-        found = [replace(one, printed="") for one in found]
+    if reverted := _REVERTS.search(call.command):
+        name = reverted[2]
+        found = found[:-1] if name == "HEAD" else [one for one in found if not one.is_named(name)]
     if commits(call):
         amended = found.pop() if found and _AMENDS.search(call.command) else None
+        printed, branch = commit_made(call)
         subject = commit_subject(call) or (amended.subject if amended else "")
-        found.append(
-            MadeCommit(subject, commit_made(call), work + (amended.work if amended else 0))
-        )
+        work += amended.work if amended else 0
+        found.append(MadeCommit(subject, printed, branch, work))
     if _PUSH.search(call.command):
         found = [replace(one, pushed=True) for one in found]
     return found

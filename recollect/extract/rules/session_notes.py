@@ -23,7 +23,13 @@ from recollect.extract.rules.outcome import (
 )
 from recollect.extract.rules.prose import Sentence, sentences
 from recollect.extract.rules.repairs import RepairedCommand, find_repairs
-from recollect.extract.rules.sentence_ranker import Meanings, RankedSentence, asks_user, ranked
+from recollect.extract.rules.sentence_ranker import (
+    BEFORE,
+    Meanings,
+    RankedSentence,
+    asks_user,
+    ranked,
+)
 from recollect.extract.rules.statements import statements_of
 from recollect.extract.rules.summary import TurnResult
 from recollect.extract.rules.titles import OFFERS
@@ -124,7 +130,7 @@ def turn_results(turns: Sequence[Turn], meanings: Meanings) -> list[TurnResult]:
         stands = None if gone else came
         told.append(TurnResult(turn, stands, stated, tuple(said[at])))
         answer_before = turn.answered or answer_before
-    return _with_words(_without_replaced(told), told_by)
+    return _with_words(_with_findings_as_before(_without_replaced(told)), told_by)
 
 
 def _mended_checks(
@@ -313,6 +319,35 @@ def _without_replaced(told: Sequence[TurnResult]) -> list[TurnResult]:
     return left
 
 
+def _with_findings_as_before(told: Sequence[TurnResult]) -> list[TurnResult]:
+    """What was found about the matter that a later turn worked on stands in that turn's note, as
+    how it was then: nearly all such findings were no longer so in the end, and nothing in the
+    record tells which sentences."""
+    left = list(told)
+    for at, one in enumerate(told):
+        came = one.outcome
+        if came is None or came.type != "discovery":
+            continue
+        words = set(content_words(f"{came.title} {came.summary}"))
+        shared = [
+            (len(words & _words_of(two.outcome)), -number)
+            for number, two in enumerate(left[at + 1 :], at + 1)
+            if two.outcome and two.turn.works()
+        ]
+        most, number = max(shared, default=(0, 0))
+        after = left[-number].outcome
+        if after is not None and most and most >= NOTE_MAKING.worked_on * len(words):
+            found = [came.title, *sentences(came.summary)][: NOTE_MAKING.findings]
+            lines = [text if text.startswith(ASIDES) else BEFORE + text for text in found]
+            left[-number] = replace(left[-number], outcome=more_detail(after, lines))
+            left[at] = replace(one, outcome=None)
+    return left
+
+
+def _words_of(came: TurnOutcome) -> set[str]:
+    return set(content_words(f"{came.title} {came.summary} {came.detail}"))
+
+
 def _tells_again(after: TurnOutcome | None, came: TurnOutcome) -> bool:
     if after is None or set(came.files).isdisjoint(after.files):
         return False
@@ -322,5 +357,4 @@ def _tells_again(after: TurnOutcome | None, came: TurnOutcome) -> bool:
 def _covers(came: TurnOutcome, text: str, share: float) -> bool:
     """Whether an outcome has so many of the words of a text."""
     words = set(content_words(text))
-    whole = f"{came.title} {came.summary} {came.detail}"
-    return len(words & set(content_words(whole))) >= share * len(words)
+    return len(words & _words_of(came)) >= share * len(words)

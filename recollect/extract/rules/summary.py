@@ -55,7 +55,8 @@ _OFFER_OF = re.compile(
     r"(?:shall|should) i (\S{1,60}+ [^?]{8,300}+)\?$",
     re.I,
 )
-_COMMIT = re.compile(r"\bcommit\b[^?.]{0,60}\?\s*$", re.IGNORECASE)
+_COMMIT = re.compile(r"(?:commit|push)\b", re.IGNORECASE)  # the user may have done it
+_IS_CLEAN = re.compile(r"nothing to commit, working tree clean", re.IGNORECASE)
 _IS_NOW = re.compile(r"^\w++(?:\([\w ]++\))?+: |\b(?:now|no longer)\b", re.I)
 _HEADING = re.compile(r"^(?:the )?root cause\s*[:—–-]\s*", re.I)
 _CHECKS = (patterns.CHECKING, patterns.TIDYING, re.compile(r"\b(?:build|compile)\b"))
@@ -198,7 +199,7 @@ def summary(told: Sequence[TurnResult]) -> Summary | None:
         event_ids=_evidence(told),
         left=tuple(_left_open(told))[:MOST_LEFT],
         edited=tuple(_edited(told)),
-        facts=tuple(_committed(told, made)),
+        facts=tuple(_committed(made)),
     )
 
 
@@ -206,26 +207,31 @@ def _left_open(told: Sequence[TurnResult]) -> list[str]:
     """What the last answers say is not done or does not work, without what was asked for or done
     afterwards; and the last prompt, if nobody answered it."""
     since: list[str] = []
-    found = _not_committed(told)
+    edited: set[str] = set()  # files that later turns wrote
+    files = _after_last_commit(told)
+    found = [f"edited after the last commit: {files}"] if files else []
     if told[-1].request and not told[-1].turn.answers:
         found += _items([f"not answered: {told[-1].request}"])
     for one in told[: -_TURNS_BACK - 1 : -1]:
         if not since:
             offers = map(_OFFER_OF.match, sentences(one.turn.answered))
-            found += _items(f"offered: {offer[1] or offer[2]}" for offer in offers if offer)
+            texts = [offer[1] or offer[2] for offer in offers if offer]
+            found += _items(f"offered: {one}" for one in texts if not _COMMIT.match(one))
         for said in one.said:
             text = said.text
             if said.aside or said.sentence.is_heading or len(content_words(text)) < 4:
                 continue
             if patterns.STILL_OPEN.search(text):
                 other = (patterns.LEANS, _OFFERS, patterns.DONE_FIRST, patterns.UNSURE)
-                if not any(one.search(text) for one in other) and not _covered(text, since):
+                over = _covered(text, since) or any(name in text for name in edited)
+                if not over and not any(one.search(text) for one in other):
                     found += [
                         patterns.OPEN_LABEL.sub("", short)
                         for short in _items([text])
                         if patterns.STILL_OPEN.search(short)
                     ]
         since += [one.request, _title(one), *_commits(one)]
+        edited |= set(map(base, one.turn.written()))
     return _once(found)
 
 
@@ -244,39 +250,35 @@ def _title(one: TurnResult) -> str:
     return one.outcome.title if one.outcome else ""
 
 
-def _not_committed(told: Sequence[TurnResult]) -> list[str]:
-    """What was written since the last commit is open in a session that commits, or whose last
-    answer offers to; in others the user may do it."""
-    offers = _COMMIT.search(told[-1].turn.answered[-200:]) is not None
-    wanted = offers or any(commits(call) for one in told for call in one.turn.commands())
-    files = _uncommitted(told)
-    return [f"not committed: {files}"] if files and wanted else []
-
-
-def _uncommitted(told: Sequence[TurnResult]) -> str:
-    """The files that were written since the last commit of the session."""
+def _after_last_commit(told: Sequence[TurnResult]) -> str:
+    """The files that were edited after the last commit of a session that commits. In others the
+    user does it, where nobody sees it. Empty, too, if git said since that nothing is changed."""
     files: dict[str, None] = {}
-    for one in told:
-        made = any(map(commits, one.turn.commands()))
-        written = one.turn.written() if one.turn.works() and not made else ()
-        files = {} if made else files | dict.fromkeys(map(base, written))
-    names = list(files)
+    made = False
+    for call in (call for one in told for call in one.turn.calls if not call.failed):
+        if commits(call):
+            made, files = True, {}
+        elif call.tool_class == "file-write":
+            files |= dict.fromkeys(base(path) for path in call.files)
+        elif _IS_CLEAN.search(call.output):
+            files = {}
+    worked = {base(path) for one in told if one.turn.works() for path in one.turn.written()}
+    names = [name for name in files if name in worked] if made else []
     if len(names) < 5:
         return ", ".join(names)
     return f"{', '.join(names[:3])} and {len(names) - 3} more files"
 
 
-def _committed(told: Sequence[TurnResult], made: Sequence[MadeCommit]) -> list[str]:
-    """What the session did not commit; its last commits, newest first, and whether they were
-    pushed."""
-    files = _uncommitted(told)
-    found = [f"Not committed in this session: {files}"] if files else []
-    found += [
-        f"Committed {one.printed}{', pushed' if one.pushed else ''}"
+def _committed(made: Sequence[MadeCommit]) -> list[str]:
+    """The last commits of a session, newest first, and whether they were pushed. Without their
+    hashes: those of one branch change with each rebase, and with each fixup of what came before."""
+    found = [
+        f"Committed{f' on {one.branch}' if one.branch else ''}: {short}"
+        f"{' (pushed)' if one.pushed else ''}"
         for one in reversed(made)
-        if one.printed
+        if (short := _shortened(one.subject))
     ]
-    return found[: MOST_COMMITS + 1]
+    return found[:MOST_COMMITS]
 
 
 def _subject(one: TurnResult, text: str) -> str:
@@ -315,8 +317,8 @@ def _done_in(one: TurnResult, came: TurnOutcome) -> Iterable[str]:
     if came.type != "tool_use" or not tells:
         return said
     does = any(form.match(came.title) for form in (patterns.ORDER, patterns.DONE_FIRST))
-    does = does or _IS_NOW.search(came.title) is not None
-    return [came.title, *said] if does or _commits(one) else [*said, came.title]
+    does = does or _IS_NOW.search(came.title) is not None or bool(_commits(one))
+    return [came.title, *said] if does else said
 
 
 def _found_in(one: TurnResult, came: TurnOutcome) -> Iterable[str]:
@@ -365,11 +367,14 @@ def _edited(told: Sequence[TurnResult]) -> list[str]:
 
 
 def _last_check(told: Sequence[TurnResult]) -> CheckRun | None:
-    """How the last test, check or build ended; None when that is not known, as after an edit."""
+    """How the last test run ended; None when that is not known, as after an edit, and for a failure
+    after which the work was committed all the same."""
     calls = [call for one in told for call in one.turn.calls]
-    edited, passed = False, set[str]()
+    edited = committed = False
+    passed = set[str]()
     for call in reversed(calls):
         edited = edited or (call.tool_class == "file-write" and not call.failed)
+        committed = committed or commits(call)
         if call.tool_class != "command" or call.refused:
             continue
         forms = [step.form for step in commands.steps(call.command)]
@@ -381,11 +386,11 @@ def _last_check(told: Sequence[TurnResult]) -> CheckRun | None:
         error = first_error(call.raw_output)
         if call.failed:
             # Of several commands only the last is known to have failed.
-            known = bool(error) and form == forms[-1] and form not in passed
+            known = bool(error) and form == forms[-1] and form not in passed and not committed
             error = cut(_TOOK.sub("", error_line(call.output)), _ERROR_CHARS)
             return CheckRun(_command(form), error) if known and error else None
-        if not patterns.CHECKING.search(form) or patterns.TIDYING.search(form):
-            passed.add(form)  # that it builds, or is formatted, says little
+        if not patterns.TESTING.search(form) or patterns.TIDYING.search(form):
+            passed.add(form)  # that it builds, has types or is formatted, says little
             continue
         # What is piped or followed by `|| true` always passes; a run of one test says little.
         return None if edited or error or len(form) > _COMMAND_CHARS else CheckRun(form, "")

@@ -81,10 +81,24 @@ def test_the_summary_says_what_was_committed_pushed_and_not_committed() -> None:
     )
     told.run("git push").answer(ADDED)
     told.ask("log each lock").edit("/work/orbit/log.py").answer("Added `log_lock()` to log.py.")
+    assert whole(told).facts == ("Committed on lock-cache: Lock the cache (pushed)",)
+    assert "edited after the last commit: log.py" in whole(told).open_ends
+    told.run("git status", "nothing to commit, working tree clean")  # the user did it
+    assert whole(told).open_ends == ()
+
+
+def test_the_commits_of_a_summary_are_those_that_are_left() -> None:
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.run("git commit -m 'Lock the cache'", "[main 1a2b3c4] Lock the cache\n 1 file changed")
+    told.edit(CACHE).run("git commit -m 'Log each lock'", "[main 2b3c4d5] Log each lock")
+    told.edit(CACHE).run("git commit --fixup=2b3c4d5", "[main 3c4d5e6] fixup! Log each lock")
+    told.run("git rebase -i --autosquash main~3").answer(ADDED)
     assert whole(told).facts == (
-        "Not committed in this session: log.py",
-        "Committed 1a2b3c4 on lock-cache, pushed",
+        "Committed on main: Log each lock",
+        "Committed on main: Lock the cache",
     )
+    told.run("git revert --no-edit 1a2b3c4", '[main 4d5e6f7] Revert "Lock the cache"')
+    assert whole(told).facts == ("Committed on main: Log each lock",)
 
 
 def test_a_refused_command_is_told(store: SqliteStore) -> None:
@@ -164,7 +178,7 @@ def test_what_was_not_committed_and_not_answered_is_open() -> None:
     told.ask("log each lock").edit("/work/orbit/log.py").answer("Added `log_lock()` to log.py.")
     told.ask("does the backup hold locks too?")
     assert whole(told).open_ends == (
-        "not committed: log.py",
+        "edited after the last commit: log.py",
         "not answered: does the backup hold locks too?",
     )
 
