@@ -67,10 +67,10 @@ class SummaryRequest:
         self._limits = ContextLimits()
 
     def add_to(self, draft: Draft) -> None:
-        """Put the line on a draft, with a note for the receipt. Not in a private session and not
-        when a hook fires twice: such a prompt has no stored event."""
+        """Put the line on a draft, with a note for the receipt. Only a hook's prompt that was
+        stored just now names a file, so it is none of a private session."""
         question = draft.question
-        if not self._on or question.trigger != "prompt" or question.event_id is None:
+        if not self._on or question.trigger != "prompt":
             return
         if not question.size_file or not self._have_tools(question.namespaces[0]):
             return

@@ -104,6 +104,15 @@ def test_after_a_restart_the_receipts_remember(make: Callable[..., Talk]) -> Non
     assert SUMMARY_REQUEST in talk.prompt(answered(NEARLY), text="three", session="s2")
 
 
+def test_it_is_asked_once_also_when_no_receipt_is_written(
+    make: Callable[..., Talk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = make()
+    monkeypatch.setattr(talk.home.runtime.recall().receipts, "keep", lambda made: None)
+    assert SUMMARY_REQUEST in talk.prompt(answered(NEARLY), text="one")
+    assert SUMMARY_REQUEST not in talk.prompt(answered(NEARLY), text="two")
+
+
 def test_nothing_is_asked_unless_it_is_switched_on_and_fits_in_what_a_prompt_may_take(
     make: Callable[..., Talk],
 ) -> None:
