@@ -15,7 +15,9 @@ from recollect.hosts.payloads import Capture, ContextSize, Payload
 from recollect.hosts.reading import Data, count, lines_from_the_end, read_object, section
 
 _MAX_MESSAGES = 20
-_COMPACTS = 0.9  # of the window, unless its user sets another limit
+# It compacts at nine tenths of a model's window, unless its user sets a lower limit, and names 95 %
+# of the window (openai/codex issue 40095).
+_COMPACTS = 0.9 / 0.95
 
 
 class CodexAdapter(ClaudeFormat):
@@ -25,7 +27,7 @@ class CodexAdapter(ClaudeFormat):
         "notify": "on_notify",
     }
 
-    compacts_at: ClassVar[tuple[int, ...]] = (232_000,)  # of 258,400, where it names no window
+    compacts_at: ClassVar[tuple[int, ...]] = (244_800,)  # where it names no window
 
     def context_size(self, transcript: bytes) -> ContextSize | None:
         for line in lines_from_the_end(transcript):
@@ -33,8 +35,8 @@ class CodexAdapter(ClaudeFormat):
             if told.get("type") == "token_count":  # told again after a compaction
                 info = section(told, "info")
                 tokens = count(section(info, "last_token_usage"), "total_tokens")
-                window = count(info, "model_context_window")
-                return ContextSize(tokens, compacts_at=int(window * _COMPACTS)) if tokens else None
+                limit = round(count(info, "model_context_window") * _COMPACTS)
+                return ContextSize(tokens, compacts_at=limit) if tokens else None
         return None
 
     def read(self, payload: Payload) -> tuple[Data | None, bool]:

@@ -58,10 +58,10 @@ def test_what_was_said_before_a_compaction_is_no_size() -> None:
 
 
 def test_codex_tells_it_with_its_window_and_again_after_a_compaction() -> None:
-    assert size("codex", codex(130_010)) == ContextSize(130_010, compacts_at=232_560)
+    assert size("codex", codex(130_010)) == ContextSize(130_010, compacts_at=244_800)
     compacted = {"type": "compacted", "payload": {"message": "A summary"}}
     after = size("codex", codex(240_000), compacted, codex(9_000))
-    assert after == ContextSize(9_000, compacts_at=232_560)
+    assert after == ContextSize(9_000, compacts_at=244_800)
     assert size("codex", codex(130_010, window=None)) == ContextSize(130_010)
     started = {"type": "event_msg", "payload": {"type": "token_count", "info": None}}
     assert size("codex", started) is None
