@@ -16,6 +16,11 @@ HINT = (
     "If this sets, changes or ends a standing rule, decision or fact, record it with recollect "
     "remember/correct"
 )
+# The line that asks an agent, once a session, for a summary (`inject/summary_request.py`).
+SUMMARY_REQUEST = (
+    "The context is nearly full. First call recollect store_summary once: decisions and why, "
+    "findings, what is open."
+)
 
 # Blocks by the name of their tag: first what hosts inject, then slash commands and shell escapes
 # that were typed at the prompt, then other memory tools.
@@ -61,6 +66,7 @@ def strip_own(text: str) -> str:
 def strip_foreign(text: str, *, own_only: bool = False) -> str:
     """The text without any known block, or without those that Recollect injected."""
     text = _HINT_LINE.sub("", text) if HINT in text else text
+    text = text.replace(SUMMARY_REQUEST, "")
     tag = "<recollect id=" if own_only else "<"
     if tag not in text and "[recollect " not in text:
         return text

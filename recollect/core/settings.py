@@ -184,6 +184,12 @@ class Settings:
         "Whether an agent that has Recollect's tools is asked, by a line with a prompt, to record "
         "a rule, decision or fact that the prompt may set, change or end.",
     )
+    summary_request: bool = _setting(
+        False,
+        "Whether an agent that has Recollect's tools is asked, once a session and when its context "
+        "is nearly full, to store a summary before the conversation is compacted. For Claude Code, "
+        "Codex and Gemini CLI.",
+    )
     visible_line: bool = _setting(
         True, "Whether agents that can do so show you one line when something was injected."
     )

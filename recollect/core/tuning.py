@@ -279,6 +279,15 @@ class HintThresholds:
 
 
 @dataclass(frozen=True)
+class SummaryRequests:
+    """When an agent is asked for a summary, before its conversation is compacted. Chosen on 184
+    sessions and confirmed on others: docs/decisions/beliefs.md."""
+
+    full: float = entry(0.7, 0.1, 1, "share of the tokens with which the host compacts")
+    above: float = entry(1.1, 1, 2, "times those tokens: the window must be a larger one")
+
+
+@dataclass(frozen=True)
 class SessionEnds:
     """Where a session ends that nobody says the end of."""
 
@@ -341,6 +350,7 @@ NOTES = Notes()
 NOTE_MAKING = NoteMaking()
 STATEMENTS = Statements()
 HINTS = HintThresholds()
+SUMMARY_REQUESTS = SummaryRequests()
 SESSIONS = SessionEnds()
 AS_IT_IS = CosineScale()
 MULTILINGUAL = CosineScale(stretch=1.5, shift=-0.03)
@@ -360,6 +370,7 @@ GROUPS = {
     "making notes": NOTE_MAKING,
     "statements": STATEMENTS,
     "hints": HINTS,
+    "summary requests": SUMMARY_REQUESTS,
     "sessions": SESSIONS,
     "endings": ENDINGS,
     "cosines of use-multilingual-v3": MULTILINGUAL,

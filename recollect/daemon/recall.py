@@ -17,6 +17,7 @@ from recollect.inject.hints import Hints
 from recollect.inject.judge import Feedback
 from recollect.inject.recall import Recall
 from recollect.inject.receipts import ReceiptWriter
+from recollect.inject.summary_request import SummaryRequest
 from recollect.retrieve.engine import SearchEngine
 from recollect.retrieve.graph import GraphCache
 from recollect.retrieve.index_cache import IndexCache
@@ -58,7 +59,12 @@ class RecallParts:
         )
         self.hints = Hints(runtime.visible_store, settings, clock, runtime.mcp_clients.present)
         self.recall_now = Recall(
-            sources, self.receipts, runtime.counters, runtime.plugins, self.hints
+            sources,
+            self.receipts,
+            runtime.counters,
+            runtime.plugins,
+            self.hints,
+            SummaryRequest(store, settings, runtime.mcp_clients.present),
         )
         self._backfill = (
             Backfill(store, self.embedder, self.index_cache.embedded) if self.embedder else None

@@ -16,6 +16,7 @@ from recollect.hosts import tools
 from recollect.hosts.facts import Facts
 from recollect.hosts.payloads import (
     Capture,
+    ContextSize,
     EventDraft,
     Payload,
     SignalName,
@@ -93,6 +94,9 @@ class Adapter:
     session_fields: ClassVar[tuple[str, ...]] = ("session_id", "sessionId", "sessionID")
     root_fields: ClassVar[tuple[str, ...]] = ("cwd",)  # each a path or a list of paths
     injects_prompt: ClassVar[bool] = True
+    # With how many tokens the host compacts a session, for each size of window that its models may
+    # have, smallest first, unless `context_size` says it. Empty: its transcripts tell no size.
+    compacts_at: ClassVar[tuple[int, ...]] = ()
     prints_text: ClassVar[bool] = False  # its answer is the context and nothing else, not JSON
     # Hosts whose hook files this one runs too, the variables and fields without which it is not
     # asked whether it sent a payload of theirs, and how sure its `sent` is (see hooks.guests).
@@ -164,6 +168,11 @@ class Adapter:
         """The last answer in (the end of) the host's transcript; empty when it is not known."""
         return ""
 
+    def context_size(self, transcript: bytes) -> ContextSize | None:
+        """How full the context is, by (the end of) the host's transcript; None when it does not
+        say, or nothing was said since a compaction."""
+        return None
+
     def prompt_in(self, file: bytes) -> tuple[str, str]:
         """The last prompt in (the end of) a file of the host's, and its id; empty when there is
         none. Only for hosts that name such a file."""
@@ -226,6 +235,7 @@ class Adapter:
             drafts=(draft,),
             wants="prompt" if self.injects_prompt else None,
             query=draft.body.content,
+            size_file=_transcript(reading) if self.compacts_at else None,
         )
 
     def used(
@@ -258,9 +268,7 @@ class Adapter:
         draft = answer_draft(answer, prompt=prompt, turn=turn)
         if draft:
             return replace(found, drafts=(draft,))
-        path = word(reading.data, "transcript_path", "transcriptPath")
-        usable = os.path.isabs(path) and path.endswith(".jsonl") and len(path) <= _MAX_CWD
-        return replace(found, transcript=path if usable else None, note="no answer in the payload")
+        return replace(found, transcript=_transcript(reading), note="no answer in the payload")
 
     # --- routes that many hosts share, over fields that are spelt alike ---------------------------
 
@@ -322,6 +330,13 @@ class Adapter:
             turn=reading.turn,
             reason=word(data, "stop_reason", "stopReason"),
         )
+
+
+def _transcript(reading: Reading) -> str | None:
+    """The file in which the host keeps the session, if it names one that can be read."""
+    path = word(reading.data, "transcript_path", "transcriptPath")
+    usable = os.path.isabs(path) and path.endswith(".jsonl") and len(path) <= _MAX_CWD
+    return path if usable else None
 
 
 # --- drafts ---------------------------------------------------------------------------------------

@@ -59,13 +59,25 @@ class EventDraft:
 
 
 @dataclass(frozen=True)
+class ContextSize:
+    """How many tokens the context of a session has, of which model, and with how many the host
+    compacts it; 0: it does not say."""
+
+    tokens: int
+    model: str = ""
+    compacts_at: int = 0
+
+
+@dataclass(frozen=True)
 class Capture:
     """What a payload means.
 
     `host` and `event` say who sent it: some hosts run hooks that were written for another.
     When every draft is a repeat, the signal is nothing new and no context is wanted. `transcript`
     is set when the answer is not in the payload but in that file: see `Adapter.final_answer`;
-    `prompt_file` when the turn's prompt is only in that file: see `Adapter.prompt_in`.
+    `prompt_file` when the turn's prompt is only in that file: see `Adapter.prompt_in`;
+    `size_file`, with a prompt, when that file says how full the context is: see
+    `Adapter.context_size`.
     """
 
     host: str
@@ -81,6 +93,7 @@ class Capture:
     happened_at: datetime | None = None
     transcript: str | None = None
     prompt_file: str | None = None
+    size_file: str | None = None
     damaged: bool = False
 
     @property

@@ -216,6 +216,12 @@ def word(data: Mapping[str, Any], *names: str) -> str:
     return ""
 
 
+def count(data: Mapping[str, Any], name: str) -> int:
+    """This field as a number of things; 0 when it is none."""
+    value = data.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
 def section(data: Mapping[str, Any], *names: str) -> Data:
     """The first of these fields that is an object."""
     for name in names:

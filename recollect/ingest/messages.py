@@ -24,6 +24,8 @@ class RecallQuestion:
     reason: str = ""  # of a session's start: startup, resume, compact, clear
     branch: str = ""  # checked out now; empty: none, or unknown
     person: str = ""
+    host: str = ""
+    size_file: str = ""  # the host's file that says how full the session's context is
 
 
 @dataclass(frozen=True)

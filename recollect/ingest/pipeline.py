@@ -392,6 +392,8 @@ class Pipeline:
                 reason=captured.reason,
                 branch=taken.place.branch,
                 person=self._actor,
+                host=captured.host,
+                size_file=captured.size_file or "",
             )
             recalled = self.recall(question)
         message = ""

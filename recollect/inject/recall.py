@@ -1,9 +1,9 @@
 """From a prompt to the text that is put before the agent, or to nothing, within its time.
 
 In: a question of a hook or of a door. Out: fenced text, the memories it holds, a receipt. The
-stages are modules: gather, judge, speaking, hints, render, receipts. A hook's question never
-raises: what is late or fails is answered with nothing, and the receipt says so. In shadow mode
-some sessions are told nothing on purpose, to compare with.
+stages are modules: gather, judge, speaking, hints, summary_request, render, receipts. A hook's
+question never raises: what is late or fails is answered with nothing, and the receipt says so. In
+shadow mode some sessions are told nothing on purpose, to compare with.
 """
 
 import hashlib
@@ -37,6 +37,7 @@ from recollect.inject.receipts import (
 )
 from recollect.inject.render import allot, fit
 from recollect.inject.speaking import decide, put_in_order
+from recollect.inject.summary_request import ASKED, SummaryRequest
 from recollect.lifecycle.conversation import MARGIN
 from recollect.plugins.host import Plugins
 from recollect.reconcile.related_beliefs import cosine
@@ -77,12 +78,14 @@ class Recall:
         counters: Counters,
         plugins: Plugins | None = None,
         hints: Hints | None = None,
+        summary_request: SummaryRequest | None = None,
     ) -> None:
         self._plugins = plugins
         self._sources = sources
         self._receipts = receipts
         self._counters = counters
         self._hints = hints
+        self._summary_request = summary_request
         self._clock = sources.clock
         self._settings = sources.settings
         self.limit_ms = LIMIT_MS
@@ -117,6 +120,7 @@ class Recall:
             text, injected = self._shadow.applied(question.session_id, draft.notes, text, injected)
             if draft.notes.get("shadow"):
                 draft.notes.pop("hint", None)
+                draft.notes.pop(ASKED, None)
         latency = (self._clock.mono_ns() - began) // 1000
         self._counters.recalled(latency / 1e6)
         if question.trigger == "tool" and not text and not draft.notes.get("shadow"):
@@ -128,6 +132,9 @@ class Recall:
         if self._hints is not None and draft.hint and text:
             self._hints.given(draft)
             self._counters.count("recall: hinted")
+        if self._summary_request is not None and draft.summary_request and text:
+            self._summary_request.given(draft)
+            self._counters.count("recall: asked for a summary")
         told = self._told.in_session(question.namespaces[0], question.session_id)
         if draft.notes.get(STARTED):
             told.start = count_tokens(text)
@@ -135,7 +142,9 @@ class Recall:
             told.keys.update(key for line in draft.kept for key in line.identity.told_as)
             self.own_text.injected(question.session_id, text)
         self._counters.count("recall: injected" if text else "recall: nothing to say")
-        besides = (_BESIDES[one.section] for one in draft.kept if one.record is None)
+        besides = [_BESIDES[one.section] for one in draft.kept if one.record is None]
+        if draft.summary_request and text:
+            besides.append("a request for a summary")
         lines = [render.disarm(one.line) for one in draft.kept if one.section in ("files", "place")]
         return Recalled(
             text,
@@ -208,6 +217,8 @@ class Recall:
                     line.why_not = f"left out by the plugin {unwanted[line.id]}"
         if self._hints is not None and tokens is None:
             self._hints.add_to(draft)
+        if self._summary_request is not None and tokens is None:
+            self._summary_request.add_to(draft)
         room = tokens
         if room is None and question.trigger == "session-start":
             room = self._settings.start_tokens
@@ -219,7 +230,7 @@ class Recall:
             late = sum(_cost(line) for line in draft.kept if line.at_start)
             room += min(left, late + PLACE_TOKENS * place)
         text, injected = self._fitted(draft, room, headed=not told)
-        return draft, "\n".join(part for part in (text, draft.hint) if part), injected
+        return draft, "\n".join(part for part in (text, draft.requests) if part), injected
 
     def _tell_again(self, draft: Draft) -> None:
         """A question about something in the past that only what was told before answers: it is
@@ -248,8 +259,8 @@ class Recall:
         frame = render.wrap(heads)
         # Whoever names a budget gets no token more; a hook's budget is for what is told.
         room = int(tokens * (1 - MARGIN)) - count_tokens(frame if draft.as_sections else heads)
-        room -= count_tokens(draft.hint)
-        chars = draft.question.limit_chars - len(frame) - len(draft.hint)
+        room -= count_tokens(draft.requests)
+        chars = draft.question.limit_chars - len(frame) - len(draft.requests)
         forms = {id(line): self._forms(line, draft) for line in draft.kept}
         longest = {name: [forms[id(line)][0] for line in some] for name, some in wanted.items()}
         may = allot(

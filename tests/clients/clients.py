@@ -34,6 +34,7 @@ class Client:
     compact: tuple[str, ...] = ()
     fills: tuple[int, ...] = ()
     compact_settings: tuple[str, str] | None = None  # file in the project, content
+    nearly_full: int = 0  # tokens with which we ask for a summary; 0: it does not say how many
     says_compaction: bool = True  # tells its hooks that it compacts
     has_mcp: bool = True
     shows_command: bool = True  # puts the text of `/recollect` before the model at once
@@ -180,6 +181,7 @@ CLIENTS = {
             },
             files=lambda url: {".claude/settings.json": _CLAUDE_SETTINGS},
             compact=("-p", "--continue", "/compact"),
+            nearly_full=130_000,
         ),
         Client(
             host="codex",
@@ -200,6 +202,7 @@ CLIENTS = {
             },
             slash=lambda url, words: _codex()(url, f"$recollect {words}"),
             fills=(FEW, FEW, FEW, MANY),
+            nearly_full=200_000,
             says_failures=False,
             noise=r"hook: \w+( Completed)?",
         ),
@@ -222,6 +225,7 @@ CLIENTS = {
                 ".gemini/settings.json",
                 '{"model": {"compressionThreshold": 0.0001}}\n',
             ),
+            nearly_full=400_000,
             says_compaction=False,
         ),
         Client(

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from recollect.capture.foreign import HINT
+from recollect.capture.foreign import HINT, SUMMARY_REQUEST
 from recollect.hosts import registry, slash_command
 from recollect.hosts.context import of_this_machine
 from recollect.hosts.json_edit import JsonDocument
@@ -39,6 +39,7 @@ MORE = (
         "mcp",
         "tools stable",
         "hint",
+        "summary request",
         "as model",
         "live proof",
         "slash command",
@@ -65,6 +66,8 @@ is something that the agent does not have, or cannot do without a terminal.
 - `mcp`: our tools work in the first session after the daemon was down; `tools stable`: they are the
   same bytes in each request of a session.
 - `hint`: a prompt that states a rule brings the line that asks the model to record it.
+- `summary request`: switched on, the first prompt after an answer that nearly filled the context
+  brings the line that asks the model for a summary, and the next one does not.
 - `as model`: what the agent adds to a question when it is the model of extraction.
 - `live proof`: `recollect doctor --live` runs it.
 - `slash command`: `/recollect` with a question, `remember`, `forget`, `why` and `off`.
@@ -89,6 +92,7 @@ asked = ModelRequest("/actor/ada/", "extract", "Answer.", "canary-question?", 12
 print(of_agent("{host}", "", "{place}").complete(asked).text)
 """
 SLOWER_S = 1.0
+FULL_ANSWERS = 20  # more than three turns have
 
 
 @dataclass
@@ -169,6 +173,8 @@ def prove(client: Client, keep: bool) -> Proof:
         if client.has_mcp:
             _tools(proof, client, home, model)
             _hint(proof, client, home, model)
+        if client.nearly_full:
+            _summary_request(proof, client, home, model)
         _as_model(proof, client, home, model)
         _live(proof, client, home, model)
         if _has_slash_command(home, client):
@@ -247,6 +253,42 @@ def _hint(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
     if any(HINT in json.dumps(event) for event in home.events()):
         found.append("the line was captured")
     proof.tell("hint", [*found, *_failed(run)])
+
+
+def _summary_request(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:
+    """Once a session's context is nearly full, the line that asks for a summary reaches the model
+    with the next prompt, and no more after that; what a model stores that does so is there, and
+    the line is not captured."""
+    home.recollect("settings", "set", "summary_request", "true")
+    home.stop_daemon()
+    home.start_daemon()
+    lesson = "Moss paint does not stick to tin"
+    summary = {"request": "Paint the lantern", "learned": [lesson]}
+    before = model.steps
+    model.steps, model.tokens = (), [client.nearly_full] * FULL_ANSWERS
+    runs = [home.turn(client, model.url, "Say something. TURN-q1")]
+    model.steps = (Ask("store_summary", summary),)
+    runs.append(home.turn(client, model.url, "Say more. TURN-q2", again=True))
+    model.steps = ()
+    runs.append(home.turn(client, model.url, "Say even more. TURN-q3", again=True))
+    model.steps = before
+    model.tokens.clear()
+    told = [
+        any(SUMMARY_REQUEST in one.text for one in model.asked(turn))
+        for turn in ("TURN-q1", "TURN-q2")
+    ]
+    found = [] if told == [False, True] else [f"the line reached the model in its turns: {told}"]
+    if (times := home.health["counts"].get("recall: asked for a summary")) != 1:
+        found.append(f"it was asked {times} times")
+    kept = home.client.get("/api/memories", kind="summary", limit=50)["items"]
+    if not any(lesson in json.dumps(one) for one in kept):
+        found.append("no summary was stored")
+    if any(SUMMARY_REQUEST in json.dumps(event) for event in home.events()):
+        found.append("the line was captured")
+    proof.tell("summary request", [*found, *(one for run in runs for one in _failed(run))])
+    home.recollect("settings", "set", "summary_request", "false")
+    home.stop_daemon()
+    home.start_daemon()
 
 
 def _as_model(proof: Proof, client: Client, home: Home, model: FakeModel) -> None:

@@ -11,10 +11,13 @@ from typing import ClassVar
 from recollect.hosts.adapter import Reading, answer_draft, prompt_draft
 from recollect.hosts.claude_format import ClaudeFormat
 from recollect.hosts.codex.facts import FACTS
-from recollect.hosts.payloads import Capture, Payload
-from recollect.hosts.reading import Data, read_object
+from recollect.hosts.payloads import Capture, ContextSize, Payload
+from recollect.hosts.reading import Data, count, lines_from_the_end, read_object, section
 
 _MAX_MESSAGES = 20
+# It compacts at nine tenths of a model's window, unless its user sets a lower limit, and names 95 %
+# of the window (openai/codex issue 40095).
+_COMPACTS = 0.9 / 0.95
 
 
 class CodexAdapter(ClaudeFormat):
@@ -23,6 +26,18 @@ class CodexAdapter(ClaudeFormat):
         **ClaudeFormat.routes,
         "notify": "on_notify",
     }
+
+    compacts_at: ClassVar[tuple[int, ...]] = (244_800,)  # where it names no window
+
+    def context_size(self, transcript: bytes) -> ContextSize | None:
+        for line in lines_from_the_end(transcript):
+            told = section(line, "payload")
+            if told.get("type") == "token_count":  # told again after a compaction
+                info = section(told, "info")
+                tokens = count(section(info, "last_token_usage"), "total_tokens")
+                limit = round(count(info, "model_context_window") * _COMPACTS)
+                return ContextSize(tokens, compacts_at=limit) if tokens else None
+        return None
 
     def read(self, payload: Payload) -> tuple[Data | None, bool]:
         if payload.event == "notify" and payload.args:

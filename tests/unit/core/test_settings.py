@@ -123,6 +123,7 @@ OTHERS: dict[str, Any] = {
     "start_tokens": 0,
     "prompt_tokens": 0,
     "hints": False,
+    "summary_request": True,
     "visible_line": False,
     "shadow": 1.0,
     "extract_idle_s": 5,

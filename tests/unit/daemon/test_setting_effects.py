@@ -45,6 +45,8 @@ SHOWN_BY = {
     "prompt_tokens": "tests/unit/inject/test_recall.py::test_the_budget_holds_whatever_there_is",
     "hints": "tests/unit/inject/test_hints.py::"
     "test_without_our_tools_or_with_the_setting_off_nothing_is_asked",
+    "summary_request": "tests/unit/inject/test_summary_request.py::"
+    "test_nothing_is_asked_unless_it_is_switched_on_and_fits_in_what_a_prompt_may_take",
     "visible_line": f"{HERE}::test_visible_line_shows_the_user_that_something_was_told",
     "shadow": "tests/unit/inject/test_shadow.py::"
     "test_an_arm_outlives_the_daemon_and_its_share_is_the_setting",
