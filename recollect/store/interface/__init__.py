@@ -17,7 +17,7 @@ from recollect.store.interface.events import Backlog, Batch, Counted, Events, Ou
 from recollect.store.interface.graph import Graph, GraphChanges, Waiting
 from recollect.store.interface.operations import Log, Runs, Spent, Usages, details_of, undoable
 from recollect.store.interface.paging import Cursor, Page
-from recollect.store.interface.projects import ProjectInfo, Projects
+from recollect.store.interface.projects import ProjectInfo, Projects, known_project
 from recollect.store.interface.records import (
     BeliefTime,
     FilesNamed,
@@ -41,7 +41,6 @@ from recollect.store.interface.upkeep import (
     Stats,
     Tallied,
     Tally,
-    Totals,
     Upkeep,
 )
 
@@ -93,7 +92,6 @@ __all__ = [
     "Store",
     "Tallied",
     "Tally",
-    "Totals",
     "Transaction",
     "TurnWorks",
     "Upkeep",
@@ -101,6 +99,7 @@ __all__ = [
     "Vectors",
     "Waiting",
     "details_of",
+    "known_project",
     "undoable",
     "with_content",
 ]

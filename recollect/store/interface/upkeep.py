@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 
 @dataclass(frozen=True)
@@ -75,16 +75,10 @@ class BackupInfo:
     schema: int
 
 
-class Totals(NamedTuple):
-    events: int
-    records: int
-    sessions: int
-
-
 class Upkeep(Protocol):
-    def stats(self, namespace: str | None = None) -> Stats: ...
-    def totals(self, namespace: str) -> Totals:
-        """How many events, memories and sessions a namespace has: fast, however many."""
+    def stats(self, namespace: str | None = None, *, by_kind: bool = True) -> Stats:
+        """What is stored. Without `by_kind` only how many events, memories and sessions a namespace
+        has: fast, however many."""
 
     def tally(
         self,

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from recollect.core.clock import from_micros, to_micros
-from recollect.store.interface import Damage, ScrubStep, Stats, Tallied, Tally, Totals
+from recollect.store.interface import Damage, ScrubStep, Stats, Tallied, Tally
 from recollect.store.sql import rows
 from recollect.store.sql.engine import (
     IF_NAMESPACE,
@@ -103,8 +103,11 @@ class SqlUpkeep:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def stats(self, namespace: str | None = None) -> Stats:
+    def stats(self, namespace: str | None = None, *, by_kind: bool = True) -> Stats:
         scope = {"namespace": namespace}
+        if not by_kind:
+            events, records, sessions = self._engine.rows(COUNT_ALL, scope)[0]
+            return Stats(int(events), int(records), int(sessions))
         with self._engine.reader() as db:
             event_kinds: dict[str, int] = dict(db.run(COUNT_EVENTS, scope))
             record_kinds: dict[str, int] = {}
@@ -123,9 +126,6 @@ class SqlUpkeep:
                 observation_types=types,
                 concepts=dict(db.run(COUNT_CONCEPTS, scope)),
             )
-
-    def totals(self, namespace: str) -> Totals:
-        return Totals(*map(int, self._engine.rows(COUNT_ALL, {"namespace": namespace})[0]))
 
     def tally(
         self,
