@@ -75,6 +75,9 @@ class BackupInfo:
     schema: int
 
 
+Repaired = Literal["index", "orphans"]
+
+
 class Upkeep(Protocol):
     def stats(self, namespace: str | None = None, *, by_kind: bool = True) -> Stats:
         """What is stored. Without `by_kind` only how many events, memories and sessions a namespace
@@ -107,8 +110,10 @@ class Upkeep(Protocol):
         """Whether no other process on this store does this work now; it is ours until the block
         is left."""
 
-    def rebuild_index(self) -> None:
-        """Make the full-text index and the counts of memories anew from the rows."""
+    def repair(self, what: Repaired, *, apply: bool = True) -> dict[str, int]:
+        """Make the full-text index and the counts of memories anew from the rows, or drop orphans:
+        rows whose owner is gone, all of them derived or harmless; none should be. Returns how many
+        of these there are, by kind; without `apply` that is all."""
 
     def check(self) -> list[str]:
         """What is wrong with the database; empty when nothing is."""

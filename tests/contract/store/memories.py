@@ -263,7 +263,7 @@ class RecordsContract:
         assert counted(other_store, NAMESPACE, RecordFilter()) and agree(other_store)
         miscount(store)
         assert not agree(store)
-        store.upkeep.rebuild_index()
+        store.upkeep.repair("index")
         assert agree(store) and store.upkeep.check() == []
         store.bulk.erase(NAMESPACE, Selection(everything=True), "ada")
         assert store.records.counts(NAMESPACE) == [] and agree(store)
