@@ -19,7 +19,6 @@ from recollect.bench.vectors import CachedVectors
 from recollect.core import ids, projects
 from recollect.core.clock import from_micros
 from recollect.core.settings import Settings
-from recollect.core.tuning import CosineScale
 from recollect.core.values import ChatMessage, Event, EventSource, MessageBody
 from recollect.daemon.recall import RecallParts
 from recollect.daemon.runtime import Runtime
@@ -39,15 +38,13 @@ class CachedEmbedder(Embedder):
         self._vectors = vectors
         self.ready = True  # what is not cached is embedded when it is asked for
 
-    @property
-    def scale(self) -> CosineScale:
-        return self._vectors.scale
-
     def load(self) -> None:
         return
 
     def embed(self, texts: Sequence[str], *, timeout: float | None = None) -> NDArray[np.float32]:
-        return self._vectors.embed(texts)
+        rows = self._vectors.embed(texts)
+        self.scale = self._vectors.scale  # known once the model has loaded
+        return rows
 
 
 class ProductIngest:

@@ -108,7 +108,7 @@ class RecallParts:
         return sum(vectors.count(one, model) for one in self._store.projects.namespaces())
 
     def health(self) -> dict[str, Any]:
-        count = self._store.upkeep.totals
+        stats, namespaces = self._store.upkeep.stats, self._store.projects.namespaces()
         return {
             "state": self._backfill.state if self._backfill else "off",
             "model": self.index_cache.model,
@@ -116,7 +116,7 @@ class RecallParts:
             "dimensions": vector_bytes.dimensions_of(self.index_cache.model),
             "problem": self._backfill.problem if self._backfill else "",
             "set_aside": dict(self._backfill.aside) if self._backfill else {},
-            "memories": sum(count(one).records for one in self._store.projects.namespaces()),
+            "memories": sum(stats(one, by_kind=False).records for one in namespaces),
             "embedded": self._embedded(),
             "cache_bytes": sum(sum(parts.values()) for parts in self.engine.memory().values()),
         }

@@ -118,7 +118,7 @@ class DaemonUpkeep:
     def end_silent_sessions(self) -> None:
         """Some agents never say that a session is over; the next event opens it again."""
         silent = timedelta(hours=SESSIONS.silent_hours)
-        self._runtime.store.sessions.end_silent(self._runtime.clock.now() - silent)
+        self._runtime.store.sessions.end(None, "completed", self._runtime.clock.now() - silent)
 
     def _back_up(self) -> None:
         backups = self._runtime.backups

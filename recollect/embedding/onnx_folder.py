@@ -17,7 +17,7 @@ from recollect.core import safe_files
 from recollect.core.errors import ModelUnavailable
 from recollect.core.tuning import CosineScale
 from recollect.core.vector_bytes import own_model
-from recollect.embedding.onnx_model import OnnxModel, at_length_1, batches, mean_pooled
+from recollect.embedding.embedder import OnnxModel, Pooling, batches, pooled
 from recollect.embedding.weights import digest
 
 GRAPHS = ("onnx/model.onnx", "model.onnx")
@@ -44,7 +44,10 @@ _ANSWERS = (
     "Photos of users are kept in an object store.",
 )
 _RELATED, _UNRELATED = 0.699, 0.081
-_POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
+_POOLINGS: dict[str, Pooling] = {
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_cls_token": "first",
+}
 
 
 def name_of(folder: str) -> str:
@@ -76,14 +79,10 @@ class OnnxFolder:
         ids = [self._tokenizer.encode(text).ids or [0] for text in texts]
         parts: dict[int, NDArray[np.float32]] = {}
         for batch in batches([len(one) for one in ids]):
-            rows = self._pooled(*self._model.run([ids[at] for at in batch], deadline))
+            found, mask = self._model.run([ids[at] for at in batch], deadline)
+            rows = pooled(found, mask, self._pooling if found.ndim > 2 else "graph")
             parts.update(zip(batch, rows, strict=True))
         return np.stack([parts[at] for at in range(len(texts))])
-
-    def _pooled(self, found: Any, mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        if found.ndim == 2:
-            return at_length_1(found)  # the graph pools by itself
-        return mean_pooled(found, mask) if self._pooling == "mean" else at_length_1(found[:, 0])
 
 
 def _scale(rows: NDArray[np.float32]) -> CosineScale:
@@ -109,7 +108,7 @@ def _graph(folder: str) -> str:
     raise ModelUnavailable(f"{folder} holds neither {' nor '.join(GRAPHS)}")
 
 
-def _pooling(folder: str) -> tuple[str, int]:
+def _pooling(folder: str) -> tuple[Pooling, int]:
     """How states of tokens become one row, and how many numbers it has."""
     config = _config(folder, "1_Pooling/config.json")
     chosen = [name for name, used in config.items() if name.startswith("pooling_mode") and used]

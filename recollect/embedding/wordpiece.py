@@ -75,7 +75,10 @@ class WordPieces:
             if at % 2:  # a mark of the model, written out in the text
                 found.append(self._marks[part])
             else:
-                for word in self._words(part):
+                clean = part.translate(self._cleaned)
+                if not clean.isascii():
+                    clean = unicodedata.normalize("NFD", clean)
+                for word in clean.translate(self._separated).split():
                     found += self._known.get(word) or self._pieces(word)
                     if len(found) >= most:
                         break
@@ -84,12 +87,6 @@ class WordPieces:
         del found[most - 1 :]
         found.append(self._last)
         return found
-
-    def _words(self, text: str) -> list[str]:
-        clean = text.translate(self._cleaned)
-        if not clean.isascii():
-            clean = unicodedata.normalize("NFD", clean)
-        return clean.translate(self._separated).split()
 
     def _pieces(self, word: str) -> tuple[int, ...]:
         """The longest piece that fits at each place; when none does, the word is unknown."""

@@ -109,14 +109,12 @@ class _Graph(_View):
     def facts(self, *args: Any, **kwargs: Any) -> list[Fact]:
         return self._visible(self._whole.facts(*args, **kwargs))
 
-    def all(self, namespace: str, kind: type[Any], *, as_of: Any = None) -> list[Any]:
-        found = self._whole.all(namespace, kind, as_of=as_of)
+    def all(self, namespace: str, kind: type[Any], **which: Any) -> list[Any]:
+        found: list[Any] = self._whole.all(namespace, kind, **which)
         if kind is Entity:
             return self._visible_entities(namespace, found)
-        return self._mixed(namespace, found) if kind is Relationship else self._visible(found)
-
-    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
-        found: list[Relationship] = self._whole.relationships(namespace, entity_id)
+        if kind is not Relationship:
+            return self._visible(found)
         if not found or not self._stones.lookup(namespace).by_record:
             return found
         names = {one.entity_id: one.name for one in self._whole.all(namespace, Entity)}
@@ -171,7 +169,7 @@ class _Graph(_View):
             bare -= {one.entity_id for one in self._visible(self._whole.facts(namespace))}
             bare -= {
                 end
-                for one in self.relationships(namespace)
+                for one in self.all(namespace, Relationship)
                 for end in (one.source_id, one.target_id)
             }
         found = frozenset(bare)

@@ -23,7 +23,7 @@ from recollect.core.bounded_wait import BoundedThreads, Late
 from recollect.core.clock import Clock
 from recollect.core.projects import ProjectPlace
 from recollect.core.tuning import HINTS, SESSIONS
-from recollect.store.interface import Store
+from recollect.store.interface import Store, known_project
 
 T = TypeVar("T")
 
@@ -196,7 +196,7 @@ class Namespaces:
     def asked_for(self, directory: str) -> str:
         """The namespace of a directory that somebody asks about: a question makes no project. One
         that is not known has a namespace in which nothing is stored."""
-        found = self._store.projects.find(self.place(directory)[0])
+        found = known_project(self._store.projects, self.place(directory)[0])
         return projects.namespace(self._actor, UNKNOWN if found is None else found)
 
     def branch_in(self, directory: str) -> str:

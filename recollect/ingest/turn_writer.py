@@ -189,7 +189,7 @@ class TurnWriter:
             for seq in found:
                 if seq in placed:
                     continue
-                events = self._store.events.around(*key, [seq])
+                events = self._store.events.session(*key, around=[seq])
                 self._rebuild_turns(key, events, set(found.values()))
                 # A prompt at the beginning also ends the turn before it, which this part lacks.
                 placed.update(one.seq for one in events[1:])

@@ -106,11 +106,6 @@ def decide(draft: Draft, likeness: Likeness) -> None:
         return  # a session's start and a command bring only what holds
     first = [line for line in draft.lines if line.at_start]
     draft.lines = [line for line in draft.lines if not line.at_start]
-    _decide(draft, likeness)
-    draft.lines = first + draft.lines
-
-
-def _decide(draft: Draft, likeness: Likeness) -> None:
     on_purpose = draft.asked_on_purpose
     for line in draft.kept:
         record, thing = line.record, line.thing
@@ -148,6 +143,7 @@ def _decide(draft: Draft, likeness: Likeness) -> None:
     )
     _drop_outdated(draft, likeness)
     _choose_memories(draft)
+    draft.lines = first + draft.lines
 
 
 def _drop_outdated(draft: Draft, likeness: Likeness) -> None:

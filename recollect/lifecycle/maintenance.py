@@ -201,7 +201,7 @@ class Maintenance:
         """Days and weeks that are over and have no summary yet, with their memories."""
         over = digest.spans(now)
         marks = [digest.mark(span, first) for span, first, _, _ in over]
-        known = self._store.aging.marked(namespace, marks)
+        known = self._store.aging.gone(namespace, marks)
         for span, first, since, until in over:
             if digest.mark(span, first) in known:
                 continue

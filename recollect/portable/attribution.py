@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from recollect import privacy
 from recollect.core import ids, projects
 from recollect.core.projects import ProjectPlace
-from recollect.store.interface import Store
+from recollect.store.interface import Store, known_project
 
 
 class Attribution:
@@ -50,7 +50,7 @@ class Attribution:
         """Its id. A dry run makes no project: one that is not known has an id that nobody has."""
         if not self._dry_run:
             return self._store.projects.resolve(place)
-        found = self._store.projects.find(place)
+        found = known_project(self._store.projects, place)
         if found is None:
             found = self._unknown.setdefault(place, ids.new_id(ids.PROJECT))
         return found

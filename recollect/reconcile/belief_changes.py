@@ -14,8 +14,7 @@ import msgspec
 from recollect.core import ids
 from recollect.core.values import BeliefState, Fact, Operation, Preference, Record
 from recollect.extract.statement_match import same_statement, word_hashes
-from recollect.reconcile.plan import GraphReads
-from recollect.store.interface import Transaction
+from recollect.store.interface import Graph, Transaction
 
 MOST_REASON = 1000
 
@@ -33,9 +32,7 @@ class BeliefChange:
     gone: tuple[str, ...] = ()
 
 
-def ending(
-    graph: GraphReads, belief: Record, by: str, at: datetime, reason: str = ""
-) -> BeliefChange:
+def ending(graph: Graph, belief: Record, by: str, at: datetime, reason: str = "") -> BeliefChange:
     """A belief ends, with what was made of the same statement."""
     facts, preferences = made_with(graph, belief)
     return BeliefChange(
@@ -47,20 +44,20 @@ def ending(
     )
 
 
-def replacing(graph: GraphReads, old: Record, new: Record, reason: str = "") -> BeliefChange:
+def replacing(graph: Graph, old: Record, new: Record, reason: str = "") -> BeliefChange:
     """A belief ends because of a newer one, which takes over its place among the preferences. The
     newer one is written by the caller, or added as `made`."""
     ends = ending(graph, old, new.record_id, new.valid_from, reason)
     return replace(ends, preferences=_taken_over(graph, old, new))
 
 
-def disputing(graph: GraphReads, old: Record, new: Record, reason: str = "") -> BeliefChange:
+def disputing(graph: Graph, old: Record, new: Record, reason: str = "") -> BeliefChange:
     """A newer belief may have ended another: that one is told no more until somebody decides."""
     ends = replacing(graph, old, new, reason)
     return replace(ends, changed=(in_state(old, "disputed", new.record_id),))
 
 
-def of_turn(graph: GraphReads, said: Record, new: Record, reason: str = "") -> BeliefChange:
+def of_turn(graph: Graph, said: Record, new: Record, reason: str = "") -> BeliefChange:
     """The same for what a turn said, which was no belief: more may have been said in it, so that
     only facts end whose subject the newer one names."""
     about = word_hashes(f"{new.title} {new.subject}")
@@ -72,7 +69,7 @@ def _until(facts: Sequence[Fact], at: datetime) -> tuple[Fact, ...]:
     return tuple(msgspec.structs.replace(one, valid_until=max(at, one.valid_from)) for one in facts)
 
 
-def _taken_over(graph: GraphReads, old: Record, new: Record) -> tuple[Preference, ...]:
+def _taken_over(graph: Graph, old: Record, new: Record) -> tuple[Preference, ...]:
     """A rule takes an old one's place. What withdraws it leaves none."""
     if not new.is_rule:
         return ()
@@ -101,7 +98,7 @@ def in_state(belief: Record, state: BeliefState, by: str = "") -> Record:
     return msgspec.structs.replace(belief, state=state, ended_by=by, valid_until=None)
 
 
-def made_with(graph: GraphReads, belief: Record) -> tuple[list[Fact], list[Preference]]:
+def made_with(graph: Graph, belief: Record) -> tuple[list[Fact], list[Preference]]:
     """The standing facts and preferences that were made of the same statement: they share an event
     with the belief, in which more may have been said, and its words."""
     events = set(belief.source_event_ids)

@@ -22,7 +22,8 @@ from recollect.reconcile.contradict import (
     predicate,
     resolve,
 )
-from recollect.reconcile.plan import GraphReads, PlanBuilder
+from recollect.reconcile.plan import PlanBuilder
+from recollect.store.interface import Graph
 
 # Predicates whose object is a thing with a name of its own.
 _OF_THINGS = (
@@ -47,7 +48,7 @@ def type_of_object(name: str) -> str:
 
 
 class FactPlanner:
-    def __init__(self, graph: GraphReads, book: PlanBuilder) -> None:
+    def __init__(self, graph: Graph, book: PlanBuilder) -> None:
         self._graph = graph
         self._book = book
         self._held: dict[str, dict[str, Fact]] = {}  # entity: fact id: fact

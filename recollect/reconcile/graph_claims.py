@@ -36,7 +36,7 @@ from recollect.reconcile import change_sentences, claim_gate
 from recollect.reconcile.contradict import ENDS, INVERSE, MOST_EVENTS, predicate
 from recollect.reconcile.entity_names import EntityNames, EntityNamesCache
 from recollect.reconcile.facts import FactPlanner, type_of_object
-from recollect.reconcile.plan import GraphReads, LearningPlan, PlanBuilder, apply
+from recollect.reconcile.plan import LearningPlan, PlanBuilder, apply
 from recollect.reconcile.preferences_procedures import PreferencePlanner
 from recollect.reconcile.push import Learned
 from recollect.reconcile.relations import STRONG, RelationPlanner
@@ -54,7 +54,7 @@ _RENAMED = ("renamed_to", "is_now_called", "renamed")
 
 
 def learn(
-    graph: GraphReads,
+    graph: Graph,
     namespace: str,
     claims: Sequence[Claim],
     now: datetime,
@@ -93,7 +93,7 @@ class ClaimLearner:
 class _Learner:
     def __init__(
         self,
-        graph: GraphReads,
+        graph: Graph,
         namespace: str,
         now: datetime,
         turns: Mapping[str, str],

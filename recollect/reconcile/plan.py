@@ -5,9 +5,8 @@ In: values. Out: a `LearningPlan` of puts and decisions, the `PlanBuilder` that 
 log, so that it can be seen and undone by itself.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from recollect.core.values import (
     Entity,
@@ -25,21 +24,6 @@ MOST_WAITING = 2000  # of one namespace
 
 Thing = Entity | Relationship | Fact | Procedure | Preference
 T = TypeVar("T", Entity, Relationship, Fact, Procedure, Preference)
-
-
-class GraphReads(Protocol):
-    """What learning reads of the graph; the store's graph has it."""
-
-    def all(self, namespace: str, kind: type[T]) -> list[T]: ...
-    def facts(
-        self,
-        namespace: str,
-        entity_ids: Sequence[str] | None = None,
-        *,
-        ended: bool = False,
-    ) -> list[Fact]: ...
-    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]: ...
-    def waiting(self, namespace: str, keys: Sequence[str] | None = None) -> list[Waiting]: ...
 
 
 @dataclass(frozen=True)

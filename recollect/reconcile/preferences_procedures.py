@@ -13,13 +13,14 @@ from recollect.core.projects import everywhere
 from recollect.core.values import Preference, Procedure
 from recollect.extract.interface import Dropped, PreferenceClaim, ProcedureClaim
 from recollect.reconcile.contradict import AGAIN, MOST_EVENTS
-from recollect.reconcile.plan import GraphReads, PlanBuilder
+from recollect.reconcile.plan import PlanBuilder
+from recollect.store.interface import Graph
 
 MOST_VALUE = 1000
 
 
 class PreferencePlanner:
-    def __init__(self, graph: GraphReads, book: PlanBuilder) -> None:
+    def __init__(self, graph: Graph, book: PlanBuilder) -> None:
         self._graph = graph
         self._book = book
         self._preferences: dict[str, list[Preference]] = {}

@@ -7,13 +7,14 @@ import msgspec
 
 from recollect.core.values import Fact, Relationship
 from recollect.reconcile.contradict import AGAIN, INVERSE, MOST_EVENTS, cardinality, resolve
-from recollect.reconcile.plan import GraphReads, PlanBuilder
+from recollect.reconcile.plan import PlanBuilder
+from recollect.store.interface import Graph
 
 STRONG = ("stated", "corrected")
 
 
 class RelationPlanner:
-    def __init__(self, graph: GraphReads, book: PlanBuilder) -> None:
+    def __init__(self, graph: Graph, book: PlanBuilder) -> None:
         self._graph = graph
         self._book = book
         self._held: dict[str, list[Relationship]] = {}
@@ -28,7 +29,9 @@ class RelationPlanner:
 
     def of(self, entity_id: str) -> list[Relationship]:
         if entity_id not in self._held:
-            self._held[entity_id] = self._graph.relationships(self._book.namespace, entity_id)
+            self._held[entity_id] = self._graph.all(
+                self._book.namespace, Relationship, of=entity_id
+            )
         return self._held[entity_id]
 
     def relate(self, new: Relationship, reason: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from recollect.core.values import Fact, Record, Relationship, Vector
+from recollect.core.values import Fact, Record, Vector
 from recollect.embedding.embedder import model_of
 from recollect.retrieve.engine import QueryEmbedder, SearchEngine
 from recollect.retrieve.index import Document
@@ -111,9 +111,6 @@ class _Graph:
             for one in self._graph.facts(namespace, as_of=self._moment)
             if self._existed(one)
         ]
-
-    def relationships(self, namespace: str) -> list[Relationship]:
-        return self.all(namespace, Relationship)
 
     def _existed(self, thing: Any) -> bool:
         return thing.created_at is None or thing.created_at <= self._moment

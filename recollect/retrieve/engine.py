@@ -287,7 +287,8 @@ class SearchEngine:
     def _gather(self, asked: "_Prompt") -> tuple[dict[str, Index], QueryTerms, list[Signals]]:
         """The candidates of each index with their signals. A small index is scored whole."""
         found = {name: self._indexes[name] for name in asked.namespaces if name in self._indexes}
-        if asked.vector is not None and not self._have_vectors(asked.namespaces):  # just removed
+        some = any(index.vectors.count for index in found.values())
+        if asked.vector is not None and not some:  # just removed
             asked.left_out["semantic"], asked.vector = _NO_VECTORS, None
         terms = weigh(asked.query, list(found.values()))
         asked.mark("weigh")
@@ -331,11 +332,6 @@ class SearchEngine:
             asked.mark("score")
         return found, terms, signals
 
-    def _have_vectors(self, namespaces: Sequence[str]) -> bool:
-        with self._lock:
-            found = (self._indexes[name] for name in namespaces if name in self._indexes)
-            return any(one.vectors.count for one in found)
-
     def vector(self, text: str) -> NDArray[np.float32] | None:
         """The vector of a prompt, for searches outside the engine; None without a model."""
         return self._vector(parse(text), {})
@@ -343,11 +339,14 @@ class SearchEngine:
     def _vector(
         self, query: Query, left_out: dict[str, str], namespaces: Sequence[str] | None = None
     ) -> NDArray[np.float32] | None:
+        with self._lock:
+            indexes = [self._indexes[name] for name in namespaces or () if name in self._indexes]
+            some = namespaces is None or any(one.vectors.count for one in indexes)
         if self.embedder is None:
             left_out["semantic"] = "no embedder"
         elif not self.embedder.ready:
             left_out["semantic"] = "the model is not loaded"
-        elif namespaces is not None and not self._have_vectors(namespaces):
+        elif not some:
             # Embedding is most of the time of a search, and would change nothing.
             left_out["semantic"] = _NO_VECTORS
         else:

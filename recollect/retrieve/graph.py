@@ -503,7 +503,7 @@ class GraphCache:
         entities = store.all(namespace, Entity)
         things: list[Thing] = [*entities]
         things += store.facts(namespace, [entity.entity_id for entity in entities], ended=True)
-        things += store.relationships(namespace)
+        things += store.all(namespace, Relationship)
         things += store.all(namespace, Procedure)
         things += store.all(namespace, Preference)
         for thing in things:

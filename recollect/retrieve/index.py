@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 
 from recollect.core.text_words import words
 from recollect.core.tuning import MATCHING
-from recollect.retrieve.arrays import GrowableArray, ThreeByteRuns, distinct, tally
+from recollect.retrieve.arrays import (
+    GrowableArray,
+    QuantisedRows,
+    ThreeByteRuns,
+    VectorIndex,
+    distinct,
+    tally,
+)
 from recollect.retrieve.postings import Block, cover
-from recollect.retrieve.vector_index import QuantisedRows, VectorIndex
 from recollect.retrieve.vocabulary import GRAM_BITS, Vocabulary
 
 WINDOW_POSITIONS = 64  # evidence from further away adds little and costs time

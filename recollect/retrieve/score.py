@@ -442,9 +442,13 @@ def _context(
     if question.reached is not None:
         found["graph"] = _reached(docs, question.reached)
     if cosine is not None and question.vector is not None:
-        found["session_cosine"] = _session_cosine(
-            index, session_windows, question, question.vector, cosine, member
-        )
+        # Of the mean vector of the session window; of a document that is alone its own.
+        rows = index.session_windows.mean_row.view[session_windows]
+        shared = rows >= 0
+        near = index.session_windows.means.dot(rows[shared], question.vector)
+        mean = np.full(len(session_windows), np.nan)
+        mean[shared] = question.scaled(near)
+        found["session_cosine"] = np.where(np.isnan(mean[member]), cosine, mean[member])
         found["alone"] = np.where(in_session, 0.0, np.maximum(cosine, 0.0))
     return in_session, found
 
@@ -453,22 +457,6 @@ def _reached(docs: NDArray[Any], reached: tuple[NDArray[np.int64], Floats]) -> F
     """The graph bonus of each document; 0 where the graph leads to none."""
     at = np.minimum(np.searchsorted(reached[0], docs), max(0, len(reached[0]) - 1))
     return np.where(reached[0][at] == docs, reached[1][at], 0.0)
-
-
-def _session_cosine(
-    index: Index,
-    session_windows: NDArray[Any],
-    question: IndexQuery,
-    vector: NDArray[Any],
-    own_cosine: Floats,
-    own: NDArray[Any],
-) -> Floats:
-    """The cosine of the mean vector of a document's session window; its own when it is alone."""
-    rows = index.session_windows.mean_row.view[session_windows]
-    shared = rows >= 0
-    mean = np.full(len(session_windows), np.nan)
-    mean[shared] = question.scaled(index.session_windows.means.dot(rows[shared], vector))
-    return np.where(np.isnan(mean[own]), own_cosine, mean[own])
 
 
 def confidence(

@@ -176,8 +176,9 @@ def _without_secret(name: str, value: Any) -> Any:
 
 def _global_line(runtime: ServiceRuntime) -> ProjectLine:
     everywhere = projects.namespace(runtime.actor)
+    stored = runtime.store.upkeep.stats(everywhere, by_kind=False)
     return copied(
-        ProjectLine, runtime.store.upkeep.totals(everywhere), project_id="", name="global",
+        ProjectLine, stored, project_id="", name="global",
         namespace=everywhere, marks=(), created_at=None, last_seen=None,
     )  # fmt: skip
 
@@ -187,8 +188,9 @@ def _line(runtime: ServiceRuntime, info: ProjectInfo, names: dict[str, str]) -> 
     marks = tuple(ProjectIdentity(kind=kind, value=value) for kind, value in info.identities)
     # The row of a project says when its directory was last looked up, the events when it was used.
     events = runtime.store.events.page(namespace, limit=1).items
+    stored = runtime.store.upkeep.stats(namespace, by_kind=False)
     return copied(
-        ProjectLine, runtime.store.upkeep.totals(namespace), project_id=info.project_id,
+        ProjectLine, stored, project_id=info.project_id,
         name=names[info.project_id], namespace=namespace, marks=marks, created_at=info.created_at,
         last_seen=max([info.last_seen, *(one.transaction_time for one in events)]),
     )  # fmt: skip

@@ -17,6 +17,7 @@ from recollect.core.settings import MODELS
 from recollect.core.values import Value
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
+from recollect.store.interface import RecordFilter
 
 SILENT = timedelta(days=7)
 FORGOTTEN = timedelta(days=60)  # a host that was not used for this long is no longer expected
@@ -140,12 +141,12 @@ def alarm_inputs(runtime: ServiceRuntime) -> AlarmInputs:
             if operation.kind == "feedback" and isinstance(operation.detail, dict):
                 verdicts[str(operation.detail.get("verdict"))] += 1
             superseded += operation.kind == "supersede"
-    # More than this many make no difference to the alarm, and need not be counted.
-    most = int(superseded / CONTRADICTED) + 1
+    made = [RecordFilter(kind=kind, stored_since=now - WINDOW) for kind in MADE]
     added = sum(
-        runtime.store.records.stored_since(namespace, kind, now - WINDOW, most)
-        for namespace in namespaces
-        for kind in MADE
+        one.count
+        for namespace in (namespaces if superseded else ())  # else it makes no difference
+        for where in made
+        for one in runtime.store.records.counts(namespace, where)
     )
     recall = runtime.loaded_recall
     health = recall.health() if recall is not None else {}

@@ -63,7 +63,7 @@ class ProjectGraph:
         entity_id = self._merged.get(entity_id, entity_id)
         found: list[Relationship] = []
         if not is_from_work(entity_id):
-            found += self._stored.relationships(self.namespace, entity_id)
+            found += self._stored.all(self.namespace, Relationship, of=entity_id)
         for work_id in (entity_id, *self._works_of.get(entity_id, ())):
             found += [one for one in self._of_work(work_id) if one.source_id != one.target_id]
         known = {(one.source_id, one.type, one.target_id) for one in found}

@@ -176,8 +176,8 @@ def history(runtime: ServiceRuntime, record_id: RecordName) -> History:
     versions: list[PastVersion] = []
     touched: dict[str, Operation] = {}
     for namespace in all_namespaces(runtime):
-        made = runtime.store.log.makers(namespace, record_id)
-        touched.update((one.op_id, one) for one in made)
+        made = runtime.store.log.page(namespace, made=record_id, limit=MOST_CHANGES)
+        touched.update((one.op_id, one) for one in made.items)
         for one in runtime.store.log.versions(namespace, record_id):
             ended = runtime.store.log.get(namespace, one.op_id)
             if ended is not None:
@@ -305,6 +305,7 @@ def receipt(runtime: ServiceRuntime, receipt_id: str) -> Receipt:
 
 MOST_TITLES = 3
 MOST_READ = 1000
+MOST_CHANGES = 1000  # of one memory
 
 
 class LoggedOperation(Operation, frozen=True, kw_only=True):

@@ -72,7 +72,8 @@ def add(runtime: ServiceRuntime) -> SampleProject:
         ),
     )
     namespace = runtime.namespaces.of(place)
-    return SampleProject(project=FOLDER, memories=runtime.store.upkeep.totals(namespace).records)
+    stored = runtime.store.upkeep.stats(namespace, by_kind=False)
+    return SampleProject(project=FOLDER, memories=stored.records)
 
 
 def remove(runtime: ServiceRuntime) -> SampleProject:

@@ -26,7 +26,7 @@ from recollect.capture.frames import Frame
 from recollect.core import ids, projects
 from recollect.core.clock import ManualClock
 from recollect.core.settings import Settings
-from recollect.core.values import Entity, Preference, Procedure, Record
+from recollect.core.values import Entity, Preference, Procedure, Record, Relationship
 from recollect.daemon.runtime import Runtime
 from recollect.extract.watcher import RunFollowUp
 from recollect.lifecycle.maintenance import Maintenance
@@ -224,7 +224,7 @@ class Year:
             summaries=kinds["summary"],
             entities=len(graph.all(self.namespace, Entity)),
             facts=len(graph.facts(self.namespace)),
-            relations=len(graph.relationships(self.namespace)),
+            relations=len(graph.all(self.namespace, Relationship)),
             procedures=len(graph.all(self.namespace, Procedure)),
             preferences=len(graph.all(self.namespace, Preference)),
             waiting=len(graph.waiting(self.namespace)),

@@ -17,6 +17,7 @@ from recollect.store.sql import transaction
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory
+from tests.fakes.stored import set_aside_in
 from tests.fakes.waiting import PATIENCE_S
 from tests.make import NAMESPACE, arrival
 
@@ -107,7 +108,7 @@ def test_what_ends_the_daemon_is_set_aside_at_its_third_start_and_the_rest_goes_
             ended.append(process.exitcode)
         assert ended == [-signal.SIGKILL] * 3 + [0]
         store = open_store(home)
-        aside = store.events.set_aside(NAMESPACE)
+        aside = set_aside_in(store)
         assert {(one.failures, one.reason) for one in aside} == {(3, NEVER_ENDED)}
         assert len(aside) <= BATCH_EVENTS >> 6  # a few of its neighbours, not all 42
         assert store.upkeep.stats(NAMESPACE).records >= 42 - len(aside)

@@ -15,7 +15,7 @@ from recollect.core.values import Fact
 from recollect.ingest.memories import Memories
 from recollect.lifecycle.maintenance import Maintenance
 from recollect.store.sqlite import SqliteStore
-from tests.fakes.stored import put_graph
+from tests.fakes.stored import marks_in, put_graph
 from tests.make import NAMESPACE, record
 
 DAYS = 12
@@ -73,7 +73,7 @@ def _state(home: str) -> list[Any]:
         key=lambda one: one["record_id"],
     )
     facts = [msgspec.to_builtins(one) for one in store.graph.facts(NAMESPACE)]
-    marks = store.aging.marked(NAMESPACE, [one["record_id"] for one in rows])
+    marks = marks_in(store, NAMESPACE)
     operations = store.log.page(NAMESPACE, limit=500).items
     kinds = sorted((one.kind, one.targets, one.created) for one in operations)
     assert store.upkeep.check() == []

@@ -20,7 +20,7 @@ from recollect.core.values import (
     Vector,
 )
 from recollect.ingest.memories import Memories
-from recollect.store.interface import Store, Transaction
+from recollect.store.interface import SetAside, Store, Transaction
 from recollect.store.sql import rows
 from recollect.store.sql.engine import IF_NAMESPACE, Statement, both, column_list, filtered
 
@@ -31,6 +31,9 @@ SELECT {column_list(rows.VECTOR.columns)} FROM embeddings
 _RUNS = both(f"""
 SELECT {column_list(rows.RUN.columns)} FROM extraction_runs
  WHERE namespace = $namespace ORDER BY started_at DESC, run_id DESC
+""")
+_MARKS = both("""
+SELECT source_id, into_id FROM compacted WHERE namespace = $namespace ORDER BY source_id
 """)
 _USAGE = filtered(
     f"SELECT {column_list(rows.USAGE.columns)} FROM llm_usage WHERE day >= $since",
@@ -45,6 +48,16 @@ _MISCOUNT = both("UPDATE record_counts SET count = count + 1")
 def miscount(store: Any) -> None:
     """As a row that somebody changed by hand."""
     store.engine.write(lambda db: db.run(_MISCOUNT))
+
+
+def marks_in(store: Any, namespace: str) -> dict[str, str]:
+    """What stands for what."""
+    return dict(store.engine.rows(_MARKS, {"namespace": namespace}))
+
+
+def set_aside_in(store: Store) -> list[SetAside]:
+    """The events whose runs failed too often, in all namespaces."""
+    return [aside for one in store.events.backlog(reasons=100) for aside in one.set_aside]
 
 
 def vectors_in(store: Store, namespace: str, model: str) -> list[Vector]:

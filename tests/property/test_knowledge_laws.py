@@ -1,13 +1,13 @@
 """Laws of names, contradictions and budgets."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.core.entity_keys import key, object_key
-from recollect.core.values import Entity, Fact, Relationship
+from recollect.core.values import Entity, Fact
 from recollect.extract.interface import EntityClaim, FactClaim
 from recollect.inject.draft import Section
 from recollect.inject.render import SHARES, allot
@@ -16,7 +16,7 @@ from recollect.reconcile.entity_names import EntityNames
 from recollect.reconcile.graph_claims import learn
 from recollect.reconcile.plan import Put
 from recollect.retrieve.query import anchors_in, spans_in
-from recollect.store.interface import Waiting
+from recollect.store.interface import Graph, Waiting
 from tests.make import NAMESPACE, NOON
 
 NAMES = st.text(alphabet="abcXYZ-_ ./@s'0", min_size=1, max_size=24)
@@ -31,7 +31,7 @@ class Memory:
         self.wait: dict[str, Waiting] = {}
 
     def run(self, *claims: Any) -> None:
-        plan = learn(self, NAMESPACE, claims, NOON)
+        plan = learn(cast(Graph, self), NAMESPACE, claims, NOON)
         for step in plan.steps:
             if not isinstance(step, Put):
                 for gone in step.displaced:
@@ -42,18 +42,17 @@ class Memory:
             self.wait.pop(name, None)
         self.wait |= {one.key: one for one in plan.wait}
 
-    def all(self, namespace: str, kind: type[Any]) -> list[Any]:
-        return [one for one in self.things.values() if type(one) is kind]
+    def all(self, namespace: str, kind: type[Any], *, of: str | None = None) -> list[Any]:
+        return [
+            one
+            for one in self.things.values()
+            if type(one) is kind and (of is None or of in (one.source_id, one.target_id))
+        ]
 
     def facts(self, namespace: str, entity_ids: Any = None, *, ended: bool = False) -> list[Fact]:
         if ended:
             return [one for one in self.all(namespace, Fact) if one.entity_id in entity_ids]
         return [one for one in self.all(namespace, Fact) if one.valid_until is None]
-
-    def relationships(self, namespace: str, entity_id: Any = None) -> list[Any]:
-        return [
-            r for r in self.all(namespace, Relationship) if entity_id in (r.source_id, r.target_id)
-        ]
 
     def waiting(self, namespace: str, keys: Any = None) -> list[Waiting]:
         return [one for one in self.wait.values() if keys is None or one.key in keys]

@@ -231,5 +231,5 @@ def test_a_preview_is_what_happens_and_nothing_else(
             again = store.bulk.erase(here, what, "ada", apply=False)
             assert {"event", "memory"}.isdisjoint(again.counts)
         assert store.records.get(elsewhere, [bystander.record_id])
-        assert store.upkeep.check() == [] and store.bulk.orphans() == {}
+        assert store.upkeep.check() == [] and store.upkeep.repair("orphans") == {}
         assert store.upkeep.scrub(None, 500).damaged == ()

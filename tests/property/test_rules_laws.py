@@ -42,13 +42,11 @@ class Untouchable:
     def records(self) -> "Records":
         return Records()
 
-    def around(self, namespace: str, session_id: str, *where: Any) -> tuple[StoredEvent, ...]:
-        return tuple(one for one in self._events if one.event.session_id == session_id)
-
     def session(
-        self, namespace: str, session_id: str, limit: int | None = None
+        self, namespace: str, session_id: str, limit: int | None = None, **where: Any
     ) -> tuple[StoredEvent, ...]:
-        return self.around(namespace, session_id)[:limit]
+        own = [one for one in self._events if one.event.session_id == session_id]
+        return tuple(own[:limit])
 
     def page(self, namespace: str, **how: Any) -> Page[StoredEvent]:
         return Page(tuple(one for one in self._events if one.event.kind == "tool_use"))

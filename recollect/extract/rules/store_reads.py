@@ -34,8 +34,9 @@ class StoreReads:
     def around(
         self, namespace: str, session_id: str, seqs: Sequence[int], before: int, after: int
     ) -> Sequence[StoredEvent]:
-        """The events of a session around some of its events, as `Events.around`."""
-        return self._store.events.around(namespace, session_id, seqs, before, after)
+        """The events of a session around some of its events, as `Events.session`."""
+        read = self._store.events.session
+        return read(namespace, session_id, around=seqs, before=before, after=after)
 
     def beginning(self, namespace: str, session_id: str, limit: int) -> Sequence[StoredEvent]:
         """The first events of a session."""

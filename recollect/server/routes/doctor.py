@@ -55,7 +55,7 @@ def check(runtime: ServerRuntime) -> StoreCheck:
         events=stats.events,
         records=stats.records,
         free_bytes=oslayer.free_bytes(runtime.settings.directory),
-        orphans=runtime.store.bulk.orphans(),
+        orphans=runtime.store.upkeep.repair("orphans", apply=False),
         backups=len(runtime.backups.made()),
         last_backup=runtime.backups.newest_at(),
         backup_days=runtime.settings.backup_days,
@@ -65,12 +65,12 @@ def check(runtime: ServerRuntime) -> StoreCheck:
 
 def repair(runtime: ServerRuntime, body: RepairRequest) -> RepairResult:
     if body.what == "orphans":
-        dropped = sum(runtime.store.bulk.orphans(drop=True).values())
+        dropped = sum(runtime.store.upkeep.repair("orphans").values())
         return RepairResult(done=f"{dropped} orphaned rows were deleted")
     if body.what == "work":
         turns = runtime.turn_writer.rebuild_work()
         return RepairResult(done=f"the work index was rebuilt: {turns} turns")
-    runtime.store.upkeep.rebuild_index()
+    runtime.store.upkeep.repair("index")
     return RepairResult(done="the full-text index was rebuilt")
 
 

@@ -58,12 +58,12 @@ class QueueRetryResult(Value, frozen=True, kw_only=True):
 
 def show(runtime: ServerRuntime) -> QueueState:
     runs = {run.namespace: run for run in runtime.store.runs.latest()}
-    backlog = {one.namespace: one for one in runtime.store.events.backlog()}
+    backlog = {one.namespace: one for one in runtime.store.events.backlog(reasons=_REASONS)}
     names = project_names(runtime)
     items = []
     for namespace in sorted({*runs, *backlog}):
         waits = backlog.get(namespace)
-        aside = runtime.store.events.set_aside(namespace, _REASONS)
+        aside = waits.set_aside if waits else ()
         items.append(
             ProjectQueue(
                 namespace=namespace,

@@ -17,7 +17,7 @@ from recollect.store.interface.events import Backlog, Batch, Counted, Events, Ou
 from recollect.store.interface.graph import Graph, GraphChanges, Waiting
 from recollect.store.interface.operations import Log, Runs, Spent, Usages, details_of, undoable
 from recollect.store.interface.paging import Cursor, Page
-from recollect.store.interface.projects import ProjectInfo, Projects
+from recollect.store.interface.projects import ProjectInfo, Projects, known_project
 from recollect.store.interface.records import (
     BeliefTime,
     FilesNamed,
@@ -36,12 +36,12 @@ from recollect.store.interface.upkeep import (
     ChangeKind,
     Changes,
     Damage,
+    Repaired,
     ScrubStep,
     Space,
     Stats,
     Tallied,
     Tally,
-    Totals,
     Upkeep,
 )
 
@@ -80,6 +80,7 @@ __all__ = [
     "RecordCount",
     "RecordFilter",
     "Records",
+    "Repaired",
     "Rewritten",
     "Row",
     "Runs",
@@ -93,7 +94,6 @@ __all__ = [
     "Store",
     "Tallied",
     "Tally",
-    "Totals",
     "Transaction",
     "TurnWorks",
     "Upkeep",
@@ -101,6 +101,7 @@ __all__ = [
     "Vectors",
     "Waiting",
     "details_of",
+    "known_project",
     "undoable",
     "with_content",
 ]

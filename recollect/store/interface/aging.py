@@ -78,12 +78,10 @@ class Aging(Protocol):
         type and files."""
 
     def ages(self, namespace: str) -> list[Age]: ...
-    def marked(self, namespace: str, source_ids: Sequence[str]) -> dict[str, str]:
-        """What stands for these, where something does."""
-
     def gone(self, namespace: str, record_ids: Sequence[str]) -> set[str]:
-        """Those that are not there because they were forgotten, deleted or merged; what never was
-        is not among them. Ever after for what has a mark, else as long as the archive holds it."""
+        """Those that are not there because they were forgotten, deleted or merged, or because
+        something else stands for them; what never was is not among them. Ever after for what has a
+        mark (`Transaction.put_record`), else as long as the archive holds it."""
 
     def purge(
         self,

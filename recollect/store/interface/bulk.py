@@ -120,6 +120,3 @@ class Bulk(Protocol):
 
     def sweep(self) -> None:
         """Leave no bytes of what was erased in any file of the store."""
-
-    def orphans(self, *, drop: bool = False) -> dict[str, int]:
-        """Rows whose owner is gone, by kind; all of them derived or harmless, none should be."""

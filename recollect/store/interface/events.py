@@ -42,17 +42,6 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Backlog:
-    """What waits for extraction in one namespace."""
-
-    namespace: str
-    count: int
-    bytes: int
-    quarantined: int
-    newest: datetime | None
-
-
-@dataclass(frozen=True)
 class SetAside:
     """An event whose runs failed too often, and why."""
 
@@ -62,6 +51,18 @@ class SetAside:
     at: datetime
     failures: int
     reason: str
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """What waits for extraction in one namespace."""
+
+    namespace: str
+    count: int
+    bytes: int
+    quarantined: int
+    newest: datetime | None
+    set_aside: tuple[SetAside, ...] = ()  # the oldest, as many as were asked for
 
 
 class Events(Protocol):
@@ -88,23 +89,22 @@ class Events(Protocol):
         stored meanwhile. BadCursor when the event at which a session's page begins is gone."""
 
     def session(
-        self, namespace: str, session_id: str, limit: int | None = None
-    ) -> tuple[StoredEvent, ...]:
-        """A session's events, or the first of them, as they happened: by the monotonic clock within
-        a boot, boots by the wall time of their earliest event, and by number where there is no
-        clock. Every other reading of a session is a part of this one."""
-
-    def around(
         self,
         namespace: str,
         session_id: str,
-        seqs: Iterable[int],
+        limit: int | None = None,
+        *,
+        around: Iterable[int] | None = None,
         before: int | None = None,
         after: int | None = None,
     ) -> tuple[StoredEvent, ...]:
-        """The part of a session from `before` events ahead of the earliest of these to `after`
-        behind the latest; without numbers the turn that they belong to, from the last prompt ahead
-        of them up to the next one."""
+        """A session's events, or the first of them, as they happened: by the monotonic clock within
+        a boot, boots by the wall time of their earliest event, and by number where there is no
+        clock. Every other reading of a session is a part of this one.
+
+        `around` events, by number: from `before` events ahead of the earliest of them to `after`
+        behind the latest; where these are None the turn that they belong to, from the last prompt
+        ahead of them up to the next one."""
 
     def position(self, namespace: str, session_id: str, seq: int) -> int:
         """A number by which parts of a session can be put in order: its own, or that of whatever
@@ -127,8 +127,5 @@ class Events(Protocol):
     def retry(self, namespace: str) -> int:
         """Put quarantined events back in line; returns how many."""
 
-    def set_aside(self, namespace: str, limit: int = 100) -> list[SetAside]:
-        """The quarantined events, oldest first."""
-
-    def backlog(self) -> list[Backlog]:
-        """What waits, per namespace."""
+    def backlog(self, *, reasons: int = 0) -> list[Backlog]:
+        """What waits, per namespace, with up to so many of the events that are set aside."""

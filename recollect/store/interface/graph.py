@@ -53,13 +53,18 @@ class Graph(Protocol):
     def size(self, namespace: str, most: int) -> int:
         """How many entities and facts there are; counting ends at `most` of either."""
 
-    def all(self, namespace: str, kind: type[T], *, as_of: datetime | None = None) -> list[T]:
-        """Entities by name, procedures, preferences, relationships or current facts: all of a kind.
-        With `as_of` as they were in the store at that moment, as far as the archive reaches, by id;
-        what was only said again since (strength, mentions, counts) is as it is now."""
-
-    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
-        """Of an entity in both directions, or all; most confident first."""
+    def all(
+        self,
+        namespace: str,
+        kind: type[T],
+        *,
+        of: str | None = None,
+        as_of: datetime | None = None,
+    ) -> list[T]:
+        """Entities by name, procedures, preferences, relationships or current facts: all of a kind,
+        or the relationships `of` an entity in both directions, most confident first. With `as_of`
+        as they were in the store at that moment, as far as the archive reaches, by id; what was
+        only said again since (strength, mentions, counts) is as it is now."""
 
     def facts(
         self,

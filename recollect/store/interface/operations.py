@@ -25,14 +25,15 @@ class Log(Protocol):
         namespace: str,
         *,
         kind: OperationKind | None = None,
+        made: str | None = None,
         before: Cursor | None = None,
         limit: int = 50,
-    ) -> Page[Operation]: ...
+    ) -> Page[Operation]:
+        """Newest first: all, of a kind, or those that `made` a memory what it is and what its
+        earlier versions were."""
+
     def versions(self, namespace: str, source_id: str) -> list[ArchivedVersion]:
         """Earlier versions of a memory, newest first."""
-
-    def makers(self, namespace: str, record_id: str) -> list[Operation]:
-        """The operations that made a memory what it is and what its earlier versions were."""
 
     def undo(self, namespace: str, op_id: str, actor: str, *, apply: bool = True) -> Operation:
         """Put back exactly what an operation displaced and take away what it made. The undo is

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from recollect.core.projects import IdentityKind, ProjectPlace
+from recollect.core.projects import GLOBAL_PROJECT, IdentityKind, ProjectPlace
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,6 @@ class Projects(Protocol):
         id. With `apart` the place is a project of its own from now on, which is never joined
         unasked; what is stored stays where it is."""
 
-    def find(self, place: ProjectPlace) -> str | None:
-        """The same id, if the place is known already; nothing is stored."""
-
     def all(self) -> list[ProjectInfo]: ...
     def update(
         self,
@@ -52,3 +49,11 @@ class Projects(Protocol):
 
     def namespaces(self) -> list[str]:
         """Every namespace that holds anything."""
+
+
+def known_project(projects: Projects, place: ProjectPlace) -> str | None:
+    """The id that `resolve` gives a place which is known already; nothing is stored."""
+    if place.is_global:
+        return GLOBAL_PROJECT
+    owners = {mark: info.project_id for info in projects.all() for mark in info.identities}
+    return next((owners[mark] for mark in place.identities if mark in owners), None)

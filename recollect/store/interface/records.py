@@ -28,6 +28,7 @@ class RecordFilter:
     file: str | None = None  # its path, or the end of it
     since: datetime | None = None  # when what they tell of happened (valid_from)
     until: datetime | None = None
+    stored_since: datetime | None = None
     content_hash: str | None = None
     cites_files: bool = False
     state: BeliefState | None = None
@@ -118,9 +119,6 @@ class Records(Protocol):
     ) -> list[Record]:
         """Beliefs that have such a time, the last first. Those of a type or a category are found
         by an index, however many others there are."""
-
-    def stored_since(self, namespace: str, kind: RecordKind, since: datetime, most: int) -> int:
-        """How many of a kind were stored since then; no more than `most` are counted."""
 
     def files(self, namespace: str) -> FilesNamed:
         """The files that memories name and cite."""

@@ -22,13 +22,12 @@ class Sessions(Protocol):
     def page(
         self, namespace: str, *, before: Cursor | None = None, limit: int = 50
     ) -> Page[Session]: ...
-    def end(self, ended: Sequence[tuple[str, str]], status: SessionStatus, at: datetime) -> int:
+    def end(
+        self, ended: Sequence[tuple[str, str]] | None, status: SessionStatus, at: datetime
+    ) -> int:
         """Close sessions, each named by namespace and id; how many of them there are, but for those
-        that went on after this time. A later event opens a session again."""
-
-    def end_silent(self, before: datetime) -> int:
-        """Close all that run and had their last event before this time, at the time of that event;
-        how many."""
+        that went on after this time. None: all that run and were silent by then, each at the time
+        of its last event. A later event opens a session again."""
 
     def last_heard(self) -> dict[str, datetime]:
         """When each host last sent anything, over all namespaces; `doctor --prove` not counted."""

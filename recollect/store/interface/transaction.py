@@ -38,7 +38,7 @@ class Transaction(Protocol):
     ) -> Record:
         """Like `Records.put`, for one memory. `operation` is the one that makes it, if any.
         `stands_for` are marks, or ids of memories, that this one represents from now on
-        (`Aging.marked`); writing over a memory takes its mark away."""
+        (`Aging.gone`); writing over a memory takes its mark away."""
 
     def put_graph(
         self,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 
 @dataclass(frozen=True)
@@ -75,16 +75,13 @@ class BackupInfo:
     schema: int
 
 
-class Totals(NamedTuple):
-    events: int
-    records: int
-    sessions: int
+Repaired = Literal["index", "orphans"]
 
 
 class Upkeep(Protocol):
-    def stats(self, namespace: str | None = None) -> Stats: ...
-    def totals(self, namespace: str) -> Totals:
-        """How many events, memories and sessions a namespace has: fast, however many."""
+    def stats(self, namespace: str | None = None, *, by_kind: bool = True) -> Stats:
+        """What is stored. Without `by_kind` only how many events, memories and sessions a namespace
+        has: fast, however many."""
 
     def tally(
         self,
@@ -113,8 +110,10 @@ class Upkeep(Protocol):
         """Whether no other process on this store does this work now; it is ours until the block
         is left."""
 
-    def rebuild_index(self) -> None:
-        """Make the full-text index and the counts of memories anew from the rows."""
+    def repair(self, what: Repaired, *, apply: bool = True) -> dict[str, int]:
+        """Make the full-text index and the counts of memories anew from the rows, or drop orphans:
+        rows whose owner is gone, all of them derived or harmless; none should be. Returns how many
+        of these there are, by kind; without `apply` that is all."""
 
     def check(self) -> list[str]:
         """What is wrong with the database; empty when nothing is."""

@@ -42,7 +42,7 @@ class PostgresUpkeep(SqlUpkeep):
         finally:
             connection.close()
 
-    def rebuild_index(self) -> None:
+    def _rebuild_index(self) -> None:
         def work(db: PostgresConnection) -> None:
             for statement in (*own.REBUILD, *RECOUNT):
                 db.run(statement)

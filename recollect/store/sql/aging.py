@@ -98,10 +98,6 @@ INSERT INTO compacted (namespace, source_id, into_id, at)
 VALUES ($namespace, $source_id, $into_id, $at)
 ON CONFLICT (namespace, source_id) DO UPDATE SET into_id = excluded.into_id, at = excluded.at
 """)
-MARKED = both("""
-SELECT source_id, into_id FROM compacted
- WHERE namespace = $namespace AND source_id IN {texts[source_ids]}
-""")
 GONE = both("""
 SELECT w.value FROM {unfold}($record_ids) AS w
  WHERE NOT EXISTS (SELECT 1 FROM memory_records
@@ -208,10 +204,6 @@ class SqlAging:
                 RECORD_AGES, {"namespace": namespace}
             )
         ]
-
-    def marked(self, namespace: str, source_ids: Sequence[str]) -> dict[str, str]:
-        values = {"namespace": namespace, "source_ids": ids_json(source_ids)}
-        return dict(self._engine.rows(MARKED, values))
 
     def gone(self, namespace: str, record_ids: Sequence[str]) -> set[str]:
         values = {"namespace": namespace, "record_ids": ids_json(record_ids)}

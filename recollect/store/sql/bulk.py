@@ -65,27 +65,6 @@ MOVE_IDENTITIES = both("""
 UPDATE project_identities SET project_id = $into WHERE project_id = $project_id
 """)
 PUT_FORGOTTEN = both("INSERT INTO forgotten (mark) VALUES ($mark) ON CONFLICT DO NOTHING")
-ORPHAN_VECTORS = both(
-    """
-SELECT row_id FROM embeddings AS e WHERE NOT EXISTS (
-    SELECT 1 FROM memory_records AS o
-     WHERE e.source_kind = 'record' AND o.namespace = e.namespace AND o.record_id = e.source_id
-     UNION ALL SELECT 1 FROM entities AS o
-     WHERE e.source_kind = 'entity' AND o.namespace = e.namespace AND o.entity_id = e.source_id
-     UNION ALL SELECT 1 FROM facts AS o
-     WHERE e.source_kind = 'fact' AND o.namespace = e.namespace AND o.fact_id = e.source_id
-     UNION ALL SELECT 1 FROM procedures AS o
-     WHERE e.source_kind = 'procedure' AND o.namespace = e.namespace
-       AND o.procedure_id = e.source_id)
-""",
-    across="doctor counts rows without an owner; no content leaves it",
-)
-DROP_VECTORS = both(
-    """
-DELETE FROM embeddings WHERE row_id IN {numbers[ids]}
-""",
-    across="removes exactly the orphans that were counted",
-)
 FORGOTTEN = each(
     sqlite="SELECT 1 FROM forgotten WHERE mark = $mark",
     postgres="SELECT 1 FROM forgotten WHERE actor = acting() AND mark = $mark",
@@ -93,26 +72,6 @@ FORGOTTEN = each(
 ANY_FORGOTTEN = each(
     sqlite="SELECT 1 FROM forgotten LIMIT 1",
     postgres="SELECT 1 FROM forgotten WHERE actor = acting() LIMIT 1",
-)
-ORPHAN_SESSIONS = each(
-    sqlite="""
-SELECT s.rowid FROM sessions AS s WHERE NOT EXISTS (
-    SELECT 1 FROM events AS e WHERE e.namespace = s.namespace AND e.session_id = s.session_id)
-""",
-    postgres="""
-SELECT jsonb_build_array(s.namespace, s.session_id)::text FROM sessions AS s
- WHERE NOT EXISTS (SELECT 1 FROM events AS e
-                    WHERE e.namespace = s.namespace AND e.session_id = s.session_id)
-""",
-    across="doctor counts rows without an owner; no content leaves it",
-)
-DROP_SESSIONS = each(
-    sqlite="DELETE FROM sessions WHERE rowid IN (SELECT value FROM json_each($ids))",
-    postgres="""
-DELETE FROM sessions
- WHERE jsonb_build_array(namespace, session_id)::text IN (SELECT value FROM unfold($ids))
-""",
-    across="removes exactly the orphans that were counted",
 )
 
 CLAIM_WAIT_S = 30.0
@@ -243,29 +202,6 @@ class SqlBulk:
             if db.run(ANY_FORGOTTEN).fetchone() is None:
                 return set()
             return {mark for mark in marks if db.run(FORGOTTEN, {"mark": mark}).fetchone()}
-
-    # --- orphans ---
-
-    def orphans(self, *, drop: bool = False) -> dict[str, int]:
-        def work(db: Connection) -> dict[str, int]:
-            found = {}
-            for name, (find, erase) in _ORPHANS.items():
-                if keys := [key for (key,) in db.run(find)]:
-                    found[name] = len(keys)
-                    if drop:
-                        db.run(erase, {"ids": ids_json(keys)})
-            return found
-
-        if drop:
-            return self._engine.write(work, when_full=True)
-        with self._engine.reader() as db:
-            return work(db)
-
-
-_ORPHANS = {
-    "vectors": (ORPHAN_VECTORS, DROP_VECTORS),
-    "sessions": (ORPHAN_SESSIONS, DROP_SESSIONS),
-}
 
 
 def _plain_rows(

@@ -172,23 +172,20 @@ class SqlEvents:
             return _page(walk.earlier(place[0], kind=kind, limit=limit + 1), limit)
 
     def session(
-        self, namespace: str, session_id: str, limit: int | None = None
-    ) -> tuple[StoredEvent, ...]:
-        with self._engine.reader() as db:
-            walk = Walk(db, namespace, session_id)
-            return tuple(walk.later(limit=-1 if limit is None else limit))
-
-    def around(
         self,
         namespace: str,
         session_id: str,
-        seqs: Iterable[int],
+        limit: int | None = None,
+        *,
+        around: Iterable[int] | None = None,
         before: int | None = None,
         after: int | None = None,
     ) -> tuple[StoredEvent, ...]:
         with self._engine.reader() as db:
             walk = Walk(db, namespace, session_id)
-            places = walk.places(seqs)
+            if around is None:
+                return tuple(walk.later(limit=-1 if limit is None else limit))
+            places = walk.places(around)
             if not places:
                 return ()
             return tuple(
@@ -207,18 +204,21 @@ class SqlEvents:
 
         return self._engine.write(work)
 
-    def set_aside(self, namespace: str, limit: int = 100) -> list[SetAside]:
-        found = self._engine.rows(SET_ASIDE, {"namespace": namespace, "limit": limit})
+    def backlog(self, *, reasons: int = 0) -> list[Backlog]:
         return [
+            Backlog(
+                namespace, count, size, quarantined, from_micros(newest) if newest else None,
+                self._set_aside(namespace, reasons) if reasons and quarantined else (),
+            )
+            for namespace, count, size, quarantined, newest in self._engine.rows(BACKLOG, {})
+        ]  # fmt: skip
+
+    def _set_aside(self, namespace: str, limit: int) -> tuple[SetAside, ...]:
+        found = self._engine.rows(SET_ASIDE, {"namespace": namespace, "limit": limit})
+        return tuple(
             SetAside(event_id, session_id, kind, from_micros(at), failures, reason)
             for event_id, session_id, kind, at, failures, reason in found
-        ]
-
-    def backlog(self) -> list[Backlog]:
-        return [
-            Backlog(namespace, count, size, set_aside, from_micros(newest) if newest else None)
-            for namespace, count, size, set_aside, newest in self._engine.rows(BACKLOG, {})
-        ]
+        )
 
 
 def choose(free: Iterable[Sequence[int]], limit: int, max_bytes: int) -> list[int]:

@@ -197,11 +197,17 @@ class SqlGraph:
         return int(row[0]) if row else 0
 
     def all(
-        self, namespace: str, kind: type[AnyThing], *, as_of: datetime | None = None
+        self,
+        namespace: str,
+        kind: type[AnyThing],
+        *,
+        of: str | None = None,
+        as_of: datetime | None = None,
     ) -> list[AnyThing]:
         codec: rows.Codec[AnyThing] = PUT[kind][1]
         if as_of is None:
-            found = self._engine.rows(LIST_ALL[_KINDS[kind]], {"namespace": namespace})
+            listed = LIST_ALL[_KINDS[kind]] if of is None else RELATIONSHIPS_OF
+            found = self._engine.rows(listed, {"namespace": namespace, "entity_id": of})
             return [codec.decode(row) for row in found]
         return self._all_then(namespace, _KINDS[kind], codec, as_of)
 
@@ -214,12 +220,6 @@ class SqlGraph:
             kept = [decoded(kind, text).thing for (text,) in db.run(THINGS_THEN, values)]
         found += [thing for thing in kept if thing.created_at is None or thing.created_at <= moment]
         return sorted({identity(thing): thing for thing in found}.values(), key=identity)
-
-    def relationships(self, namespace: str, entity_id: str | None = None) -> list[Relationship]:
-        values = {"namespace": namespace, "entity_id": entity_id}
-        listed = LIST_RELATIONSHIPS if entity_id is None else RELATIONSHIPS_OF
-        found = self._engine.rows(listed, values)
-        return [rows.RELATIONSHIP.decode(row) for row in found]
 
     def facts(
         self,

@@ -21,7 +21,13 @@ LIST_OPERATIONS = filtered(
 SELECT seq, {column_list(rows.OPERATION.columns)} FROM operations
  WHERE namespace = $namespace AND seq < $before
 """,
-    {"kind": "kind = $kind"},
+    {
+        "kind": "kind = $kind",
+        "made": """op_id IN (
+       SELECT op_id FROM memory_records WHERE namespace = $namespace AND record_id = $made
+       UNION SELECT made_by FROM archive
+        WHERE namespace = $namespace AND source_kind = 'record' AND source_id = $made)""",
+    },
     "ORDER BY seq DESC LIMIT $limit",
 )
 UNDONE_BY = both("SELECT op_id FROM operations WHERE namespace = $namespace AND undoes = $op_id")
@@ -36,14 +42,6 @@ SELECT op_id FROM archive WHERE namespace = $namespace AND source_id = $source_i
 DISPLACED_STATE = both("""
 SELECT made_by FROM archive
  WHERE namespace = $namespace AND op_id = $op_id AND source_id = $source_id
-""")
-MADE_BY = both("""
-SELECT op_id FROM memory_records
- WHERE namespace = $namespace AND record_id = $source_id AND op_id IS NOT NULL
-UNION
-SELECT made_by FROM archive
- WHERE namespace = $namespace AND source_kind = 'record' AND source_id = $source_id
-   AND made_by IS NOT NULL
 """)
 
 
@@ -60,11 +58,18 @@ class SqlLog:
         namespace: str,
         *,
         kind: OperationKind | None = None,
+        made: str | None = None,
         before: Cursor | None = None,
         limit: int = 50,
     ) -> Page[Operation]:
         edge = before.number if before else 2**63 - 1
-        values = {"namespace": namespace, "kind": kind, "before": edge, "limit": limit + 1}
+        values = {
+            "namespace": namespace,
+            "kind": kind,
+            "made": made,
+            "before": edge,
+            "limit": limit + 1,
+        }
         found = self._engine.rows(LIST_OPERATIONS, values)
         items = tuple(rows.OPERATION.decode(row[1:]) for row in found[:limit])
         more = len(found) > limit and items
@@ -74,13 +79,6 @@ class SqlLog:
         values = {"namespace": namespace, "source_id": source_id}
         found = self._engine.rows(VERSIONS, values)
         return [msgspec.json.decode(payload, type=ArchivedVersion) for (payload,) in found]
-
-    def makers(self, namespace: str, record_id: str) -> list[Operation]:
-        values = {"namespace": namespace, "source_id": record_id}
-        with self._engine.reader() as db:
-            made = [str(op_id) for (op_id,) in db.run(MADE_BY, values).fetchall()]
-            found = [get_operation(db, namespace, op_id) for op_id in made]
-        return [one for one in found if one is not None]
 
     def undo(self, namespace: str, op_id: str, actor: str, *, apply: bool = True) -> Operation:
         def known(db: Connection) -> Operation:

@@ -87,12 +87,6 @@ class SqlProjects:
         kept[place] = known
         return known
 
-    def find(self, place: ProjectPlace) -> str | None:
-        if place.is_global:
-            return GLOBAL_PROJECT
-        with self._engine.reader() as db:
-            return _known_as(db, place)
-
     def forget_known(self) -> None:
         """Projects came, went or were joined by another way than `resolve`."""
         self._known = {}

@@ -26,6 +26,7 @@ def _conditions(hint: str = "") -> dict[str, str]:
         "sessions": f"{hint}session_id IN {{texts[sessions]}}",
         "since": f"{hint}valid_from >= $since",
         "until": f"{hint}valid_from < $until",
+        "stored_since": f"{hint}created_at >= $stored_since",
         "concept": "EXISTS (SELECT 1 FROM {unfold}(r.concepts) WHERE value = $concept)",
         "file": """EXISTS (SELECT 1 FROM {unfold}(r.files) WHERE value = $file
                  OR substr(value, length(value) - length($file)) = '/' || $file)""",
@@ -149,13 +150,6 @@ BELIEFS_BY: dict[BeliefTime, Statement] = {
 }
 
 
-STORED_SINCE = both("""
-SELECT count(*) FROM (
-    SELECT 1 FROM memory_records
-     WHERE namespace = $namespace AND kind = $kind AND created_at >= $since LIMIT $limit) AS first
-""")
-
-
 def fits(record: Record, where: RecordFilter) -> bool:
     return (
         where.kind in (None, record.kind)
@@ -166,6 +160,7 @@ def fits(record: Record, where: RecordFilter) -> bool:
         and (where.file is None or any(_is_named(one, where.file) for one in record.files))
         and (where.since is None or record.valid_from >= where.since)
         and (where.until is None or record.valid_from < where.until)
+        and (where.stored_since is None or stored_at(record)[0] >= to_micros(where.stored_since))
         and where.content_hash in (None, record.content_hash)
         and (not where.cites_files or bool(record.citations))
         and where.state in (None, record.state)
@@ -197,6 +192,7 @@ def values_of(where: RecordFilter) -> dict[str, Any]:
         "file": where.file,
         "since": micros(where.since),
         "until": micros(where.until),
+        "stored_since": micros(where.stored_since),
         "content_hash": where.content_hash,
         "cites_files": where.cites_files or None,
         "state": where.state,

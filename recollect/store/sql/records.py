@@ -11,7 +11,7 @@ import msgspec
 
 from recollect.core.clock import Clock, from_micros, to_micros
 from recollect.core.errors import BadInput, NotFound, RecordExists
-from recollect.core.kinds import KnowledgeType, RecordKind
+from recollect.core.kinds import KnowledgeType
 from recollect.core.values import (
     ArchivedVersion,
     BeliefState,
@@ -57,7 +57,6 @@ from recollect.store.sql.record_lists import (
     LIST_RECORDS,
     NEWER,
     RECORD,
-    STORED_SINCE,
     Key,
     fits,
     happened_at,
@@ -229,11 +228,6 @@ class SqlRecords:
             "limit": limit,
         }
         return list(map(rows.RECORD.decode, self._engine.rows(BELIEFS_BY[by], values)))
-
-    def stored_since(self, namespace: str, kind: RecordKind, since: datetime, most: int) -> int:
-        values = {"namespace": namespace, "kind": kind, "since": to_micros(since), "limit": most}
-        found = self._engine.one(STORED_SINCE, values)
-        return int(found[0]) if found else 0
 
     def files(self, namespace: str) -> FilesNamed:
         with self._engine.reader() as db:

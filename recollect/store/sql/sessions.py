@@ -39,8 +39,8 @@ UPDATE sessions SET status = $status, ended_at = $at
 """)
 END_SILENT = both(
     """
-UPDATE sessions SET status = 'completed', ended_at = last_event_at
- WHERE status = 'active' AND last_event_at < $before
+UPDATE sessions SET status = $status, ended_at = last_event_at
+ WHERE status = 'active' AND last_event_at < $at
 """,
     across="upkeep ends sessions that are silent, wherever they are; it reads times only",
 )
@@ -104,30 +104,20 @@ class SqlSessions:
             return Page(items)
         return Page(items, Cursor(to_micros(items[-1].started_at), items[-1].session_id))
 
-    def end(self, ended: Sequence[tuple[str, str]], status: SessionStatus, at: datetime) -> int:
-        rows = [
-            {
-                "namespace": namespace,
-                "session_id": session_id,
-                "status": status,
-                "at": to_micros(at),
-            }
-            for namespace, session_id in ended
-        ]
+    def end(
+        self, ended: Sequence[tuple[str, str]] | None, status: SessionStatus, at: datetime
+    ) -> int:
+        how = {"status": status, "at": to_micros(at)}
 
         def work(db: Connection) -> int:
+            if ended is None:
+                db.run(END_SILENT, how)
+                return db.changes()
             found = 0
-            for row in rows:
-                db.run(END_SESSION, row)
+            for namespace, session_id in ended:
+                db.run(END_SESSION, {"namespace": namespace, "session_id": session_id, **how})
                 found += db.changes()
             return found
-
-        return self._engine.write(work)
-
-    def end_silent(self, before: datetime) -> int:
-        def work(db: Connection) -> int:
-            db.run(END_SILENT, {"before": to_micros(before)})
-            return db.changes()
 
         return self._engine.write(work)
 

@@ -9,16 +9,18 @@ from datetime import datetime
 from typing import Any
 
 from recollect.core.clock import from_micros, to_micros
-from recollect.store.interface import Damage, ScrubStep, Stats, Tallied, Tally, Totals
+from recollect.store.interface import Damage, Repaired, ScrubStep, Stats, Tallied, Tally
 from recollect.store.sql import rows
 from recollect.store.sql.engine import (
     IF_NAMESPACE,
+    Connection,
     Engine,
     Statement,
     both,
     column_list,
     each,
     filtered,
+    ids_json,
 )
 
 COUNT_EVENTS = filtered(
@@ -99,12 +101,62 @@ _SCRUBBED: tuple[tuple[str, Statement, tuple[str, ...]], ...] = (
 )
 
 
+ORPHAN_VECTORS = both(
+    """
+SELECT row_id FROM embeddings AS e WHERE NOT EXISTS (
+    SELECT 1 FROM memory_records AS o
+     WHERE e.source_kind = 'record' AND o.namespace = e.namespace AND o.record_id = e.source_id
+     UNION ALL SELECT 1 FROM entities AS o
+     WHERE e.source_kind = 'entity' AND o.namespace = e.namespace AND o.entity_id = e.source_id
+     UNION ALL SELECT 1 FROM facts AS o
+     WHERE e.source_kind = 'fact' AND o.namespace = e.namespace AND o.fact_id = e.source_id
+     UNION ALL SELECT 1 FROM procedures AS o
+     WHERE e.source_kind = 'procedure' AND o.namespace = e.namespace
+       AND o.procedure_id = e.source_id)
+""",
+    across="doctor counts rows without an owner; no content leaves it",
+)
+DROP_VECTORS = both(
+    """
+DELETE FROM embeddings WHERE row_id IN {numbers[ids]}
+""",
+    across="removes exactly the orphans that were counted",
+)
+ORPHAN_SESSIONS = each(
+    sqlite="""
+SELECT s.rowid FROM sessions AS s WHERE NOT EXISTS (
+    SELECT 1 FROM events AS e WHERE e.namespace = s.namespace AND e.session_id = s.session_id)
+""",
+    postgres="""
+SELECT jsonb_build_array(s.namespace, s.session_id)::text FROM sessions AS s
+ WHERE NOT EXISTS (SELECT 1 FROM events AS e
+                    WHERE e.namespace = s.namespace AND e.session_id = s.session_id)
+""",
+    across="doctor counts rows without an owner; no content leaves it",
+)
+DROP_SESSIONS = each(
+    sqlite="DELETE FROM sessions WHERE rowid IN (SELECT value FROM json_each($ids))",
+    postgres="""
+DELETE FROM sessions
+ WHERE jsonb_build_array(namespace, session_id)::text IN (SELECT value FROM unfold($ids))
+""",
+    across="removes exactly the orphans that were counted",
+)
+_ORPHANS = {
+    "vectors": (ORPHAN_VECTORS, DROP_VECTORS),
+    "sessions": (ORPHAN_SESSIONS, DROP_SESSIONS),
+}
+
+
 class SqlUpkeep:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def stats(self, namespace: str | None = None) -> Stats:
+    def stats(self, namespace: str | None = None, *, by_kind: bool = True) -> Stats:
         scope = {"namespace": namespace}
+        if not by_kind:
+            events, records, sessions = self._engine.rows(COUNT_ALL, scope)[0]
+            return Stats(int(events), int(records), int(sessions))
         with self._engine.reader() as db:
             event_kinds: dict[str, int] = dict(db.run(COUNT_EVENTS, scope))
             record_kinds: dict[str, int] = {}
@@ -123,9 +175,6 @@ class SqlUpkeep:
                 observation_types=types,
                 concepts=dict(db.run(COUNT_CONCEPTS, scope)),
             )
-
-    def totals(self, namespace: str) -> Totals:
-        return Totals(*map(int, self._engine.rows(COUNT_ALL, {"namespace": namespace})[0]))
 
     def tally(
         self,
@@ -150,6 +199,28 @@ class SqlUpkeep:
 
     def scrub(self, position: tuple[str, int] | None, limit: int) -> ScrubStep:
         return scrub_step(self._engine.rows, position, limit)
+
+    def repair(self, what: Repaired, *, apply: bool = True) -> dict[str, int]:
+        def orphans(db: Connection) -> dict[str, int]:
+            found = {}
+            for name, (find, drop) in _ORPHANS.items():
+                if keys := [key for (key,) in db.run(find)]:
+                    found[name] = len(keys)
+                    if apply:
+                        db.run(drop, {"ids": ids_json(keys)})
+            return found
+
+        if what == "index":
+            if apply:
+                self._rebuild_index()
+            return {}
+        if apply:
+            return self._engine.write(orphans, when_full=True)
+        with self._engine.reader() as db:
+            return orphans(db)
+
+    def _rebuild_index(self) -> None:
+        raise NotImplementedError
 
 
 def scrub_step(

@@ -84,7 +84,7 @@ class SqliteUpkeep(SqlUpkeep):
     def alone(self, work: str) -> contextlib.AbstractContextManager[bool]:
         return contextlib.nullcontext(True)
 
-    def rebuild_index(self) -> None:
+    def _rebuild_index(self) -> None:
         def work(db: SqliteConnection) -> None:
             for statement in (*own.REBUILD, *RECOUNT):
                 db.run(statement)

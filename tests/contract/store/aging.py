@@ -45,12 +45,10 @@ class AgingContract:
         assert [x.record_id for x in store.aging.episodes(NAMESPACE, "raw", edge)] == [
             late.record_id
         ]
-        known = store.aging.marked(NAMESPACE, [early.record_id, late.record_id])
-        assert known == {early.record_id: late.record_id}
         store.records.put(
             [msgspec.structs.replace(early, detail="more", updated_at=None)], over=True
         )
-        assert store.aging.marked(NAMESPACE, [early.record_id]) == {}
+        assert len(store.aging.episodes(NAMESPACE, "raw", clock.now())) == 2, "its mark is gone"
 
     def test_a_turn_may_go_only_while_something_stands_for_it(
         self, store: Store, clock: ManualClock
@@ -72,8 +70,10 @@ class AgingContract:
     def test_gone_are_those_that_were_there_once(self, store: Store) -> None:
         here, deleted = store.records.put([record("here"), record("deleted")])
         delete_records(store, NAMESPACE, [deleted.record_id], "ada")
-        asked = [here.record_id, deleted.record_id, record("never").record_id]
-        assert store.aging.gone(NAMESPACE, asked) == {deleted.record_id}
+        digest = record("a day in short")
+        store.transaction(lambda tx: tx.put_record(digest, stands_for=["day:2026-03-06"]))
+        asked = [here.record_id, deleted.record_id, record("never").record_id, "day:2026-03-06"]
+        assert store.aging.gone(NAMESPACE, asked) == {deleted.record_id, "day:2026-03-06"}
         assert store.aging.gone(OTHER, asked) == set()
 
     def test_alike_observations_are_grouped_by_type_and_files(

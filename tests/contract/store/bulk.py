@@ -264,4 +264,4 @@ class BulkContract:
     def test_a_store_that_was_used_rightly_has_no_orphans(self, store: Store) -> None:
         self._turn(store)
         store.bulk.erase(NAMESPACE, Selection(session_id="s1"), "ada")
-        assert store.bulk.orphans() == {} == store.bulk.orphans(drop=True)
+        assert store.upkeep.repair("orphans", apply=False) == {} == store.upkeep.repair("orphans")

@@ -11,6 +11,7 @@ from recollect.core import errors, ids
 from recollect.core.clock import ManualClock
 from recollect.core.values import ChatMessage, EventKind, JsonBody, MessageBody, StoredEvent
 from recollect.store.interface import Counted, Cursor, Store, Transaction
+from tests.fakes.stored import set_aside_in
 from tests.make import NAMESPACE, NOON, arrival, event, record
 
 OTHER = "/actor/ada/project/engine2/"
@@ -54,12 +55,12 @@ class EventsContract:
         whole = store.events.session(NAMESPACE, "s")
         assert [one.mono_ns for one in whole] == list(range(89, 101))
         chosen = [whole[5].seq, whole[7].seq]
-        assert store.events.around(NAMESPACE, "s", chosen, 2, 1) == whole[3:9]
-        assert store.events.around(NAMESPACE, "s", chosen, 5, 4) == whole
-        assert store.events.around(NAMESPACE, "s", chosen, 9, 9) == whole
+        assert store.events.session(NAMESPACE, "s", around=chosen, before=2, after=1) == whole[3:9]
+        assert store.events.session(NAMESPACE, "s", around=chosen, before=5, after=4) == whole
+        assert store.events.session(NAMESPACE, "s", around=chosen, before=9, after=9) == whole
         assert store.events.session(NAMESPACE, "s", 3) == whole[:3]
-        assert store.events.around(OTHER, "s", chosen, 0, 3) == ()
-        assert store.events.around(NAMESPACE, "other", chosen, 0, 3) == ()
+        assert store.events.session(OTHER, "s", around=chosen, before=0, after=3) == ()
+        assert store.events.session(NAMESPACE, "other", around=chosen, before=0, after=3) == ()
         assert store.events.session(OTHER, "s", 3) == ()
 
     def test_an_event_comes_back_as_it_was(self, store: Store) -> None:
@@ -207,11 +208,10 @@ class EventsContract:
             prompts = [one.event.event_id for one in wanted if one.event.kind == "prompt"]
             assert ids_of(paged(store, session, "prompt")) == prompts[::-1]
             for at in range(len(whole)):
-                part = store.events.around(NAMESPACE, session, [whole[at].seq], 3, 3)
+                here = [whole[at].seq]
+                part = store.events.session(NAMESPACE, session, around=here, before=3, after=3)
                 assert part == whole[max(0, at - 3) : at + 4]
-                assert store.events.around(NAMESPACE, session, [whole[at].seq]) == turn_of(
-                    whole, at
-                )
+                assert store.events.session(NAMESPACE, session, around=here) == turn_of(whole, at)
                 lowest = min(one.seq for one in whole[at:])
                 assert store.events.position(NAMESPACE, session, whole[at].seq) == lowest
         claimed = store.events.claim(NAMESPACE, 1000, 1 << 30)
@@ -309,10 +309,10 @@ class BufferContract:
             assert aside_now == (1 if attempt == 2 else 0)
         assert store.events.claim(NAMESPACE, 10, 1 << 20) is None
         assert (store.events.backlog()[0].count, store.events.backlog()[0].quarantined) == (0, 1)
-        (aside,) = store.events.set_aside(NAMESPACE)
+        (aside,) = set_aside_in(store)
         assert (aside.failures, aside.reason, aside.kind) == (3, "garbage", "prompt")
         assert store.events.retry(NAMESPACE) == 1
-        assert store.events.set_aside(NAMESPACE) == []
+        assert set_aside_in(store) == []
         assert store.events.claim(NAMESPACE, 10, 1 << 20) is not None
 
     def test_a_run_that_was_begun_counts_though_nobody_says_how_it_ended(
@@ -323,9 +323,9 @@ class BufferContract:
         batch = store.events.claim(NAMESPACE, 10, 1 << 20, counted)
         assert batch is not None
         store.events.release(batch, failed="garbage")
-        assert store.events.set_aside(NAMESPACE) == []
+        assert set_aside_in(store) == []
         assert store.events.claim(NAMESPACE, 10, 1 << 20, counted) is not None
-        (aside,) = store.events.set_aside(NAMESPACE)
+        (aside,) = set_aside_in(store)
         assert (aside.failures, aside.reason) == (2, "it never ended")
 
     def test_the_last_run_that_is_begun_may_still_end_well(self, store: Store) -> None:
@@ -333,7 +333,7 @@ class BufferContract:
         batch = store.events.claim(NAMESPACE, 10, 1 << 20, Counted("it never ended", 1))
         assert batch is not None
         store.transaction(lambda tx: tx.finish(batch))
-        assert store.events.set_aside(NAMESPACE) == [] and store.events.backlog() == []
+        assert set_aside_in(store) == [] and store.events.backlog() == []
 
     def test_a_run_that_is_given_back_does_not_count(self, store: Store) -> None:
         store.events.put([arrival("patient")])
@@ -341,7 +341,7 @@ class BufferContract:
             batch = store.events.claim(NAMESPACE, 10, 1 << 20, Counted("it never ended", 1))
             assert batch is not None
             store.events.release(batch)
-        assert store.events.set_aside(NAMESPACE) == []
+        assert set_aside_in(store) == []
 
     def test_what_failed_before_is_tried_with_fewer_others(self, store: Store) -> None:
         store.events.put([arrival(str(number)) for number in range(100)])
@@ -352,4 +352,4 @@ class BufferContract:
             sizes.append(len(batch.events))
             store.events.release(batch, failed="garbage")
         assert sizes == [64, 8, 1]
-        assert len(store.events.set_aside(NAMESPACE)) == 1
+        assert len(set_aside_in(store)) == 1

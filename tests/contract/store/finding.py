@@ -79,7 +79,7 @@ class SearchContract:
         store.records.put([record(f"zebra {n}", facts=("stripes",)) for n in range(5)])
         delete_records(store, NAMESPACE, [store.records.page(NAMESPACE).items[0].record_id], "ada")
         before = store.records.search([NAMESPACE], "zebra stripes 3", 10)
-        store.upkeep.rebuild_index()
+        store.upkeep.repair("index")
         assert store.records.search([NAMESPACE], "zebra stripes 3", 10) == before
         assert store.upkeep.check() == []
 

@@ -63,7 +63,7 @@ class GraphContract:
             "Postgres",
             "billing-api",
         ]
-        assert len(store.graph.relationships(NAMESPACE, "ent_db")) == 1
+        assert len(store.graph.all(NAMESPACE, Relationship, of="ent_db")) == 1
         assert [one.name for one in store.graph.all(NAMESPACE, Procedure)] == ["Release"]
         assert [one.value for one in store.graph.all(NAMESPACE, Preference)] == ["pnpm"]
 
@@ -102,7 +102,7 @@ class GraphContract:
     def test_delete_takes_what_hangs_on_it(self, store: Store) -> None:
         put_graph(store, *self.things().values())  # type: ignore[arg-type]
         delete_things(store, NAMESPACE, ["ent_db", "unknown"])
-        assert store.graph.relationships(NAMESPACE, "ent_api") == []
+        assert store.graph.all(NAMESPACE, Relationship, of="ent_api") == []
         assert store.graph.search(NAMESPACE, "Postgres", 5) == []
 
     def test_a_change_goes_to_the_archive_and_undo_restores_every_kind(
@@ -114,7 +114,7 @@ class GraphContract:
 
         def state() -> list[Any]:
             return [
-                graph.all(NAMESPACE, Entity), graph.relationships(NAMESPACE),
+                graph.all(NAMESPACE, Entity), graph.all(NAMESPACE, Relationship),
                 graph.facts(NAMESPACE, ["ent_api", "ent_db"], ended=True),
                 graph.all(NAMESPACE, Procedure), graph.all(NAMESPACE, Preference),
             ]  # fmt: skip

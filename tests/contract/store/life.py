@@ -17,7 +17,7 @@ from recollect.core.values import (
     ExtractionRun,
     Receipt,
 )
-from recollect.store.interface import Store, Tallied, Transaction, details_of
+from recollect.store.interface import Stats, Store, Tallied, Transaction, details_of, known_project
 from tests.fakes.checkpoints import put_checkpoint
 from tests.fakes.stored import delete_records, runs_in
 from tests.make import NAMESPACE, NOON, arrival, record, vector
@@ -62,13 +62,13 @@ class SessionsContract:
         store.events.put([arrival(), arrival(session_id="b", namespace=OTHER, valid_time=later)])
         store.events.put([arrival(session_id="failed")])
         store.sessions.end([(NAMESPACE, "failed")], "failed", NOON)
-        assert store.sessions.end_silent(later) == 1
+        assert store.sessions.end(None, "completed", later) == 1
         told = [store.sessions.get(NAMESPACE, "session-1"), store.sessions.get(OTHER, "b"),
                 store.sessions.get(NAMESPACE, "failed")]  # fmt: skip
         assert [(one.status, one.ended_at) for one in told if one is not None] == [
             ("completed", NOON), ("active", None), ("failed", NOON),
         ]  # fmt: skip
-        assert store.sessions.end_silent(later) == 0
+        assert store.sessions.end(None, "completed", later) == 0
 
     def test_each_host_is_known_by_when_it_was_last_heard(self, store: Store) -> None:
         later = NOON + timedelta(hours=1)
@@ -215,7 +215,7 @@ class ProjectsContract:
         store.projects.update(one, mark=("root", "/work/a"))
         store.projects.update(one, mark=("root", "/tmp/a"))
         store.projects.update(one, unmark=[("root", "/tmp/a")])
-        assert store.projects.find(ProjectPlace(root="/tmp/a")) is None
+        assert known_project(store.projects, ProjectPlace(root="/tmp/a")) is None
         store.projects.update(one, mark=("root", "/work/a"))
         assert store.projects.resolve(ProjectPlace(root="/work/a")) == one
         with pytest.raises(errors.Conflict, match=one):
@@ -393,7 +393,7 @@ class LifeContract:
         assert mine.record_kinds == {"observation": 1}
         assert mine.observation_types == {"error": 1}
         assert (mine.concepts, mine.embedded) == ({"db": 1}, 1)
-        assert store.upkeep.totals(NAMESPACE) == (1, 1, mine.sessions)
+        assert store.upkeep.stats(NAMESPACE, by_kind=False) == Stats(1, 1, mine.sessions)
         assert store.projects.namespaces() == [NAMESPACE, OTHER]
 
     def test_operations_are_paged_newest_first(self, store: Store) -> None:

@@ -11,8 +11,7 @@ import pytest
 from recollect.core.clock import EPOCH
 from recollect.core.errors import ModelUnavailable
 from recollect.core.values import Record
-from recollect.embedding.embedder import MAX_CHARS, Embedder, text_of
-from recollect.embedding.onnx_model import BATCH_TOKENS, batches
+from recollect.embedding.embedder import BATCH_TOKENS, MAX_CHARS, Embedder, batches, text_of
 
 
 @pytest.fixture(scope="module")

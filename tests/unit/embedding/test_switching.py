@@ -96,7 +96,7 @@ def test_what_is_fitted_to_the_default_model_reads_no_other_vectors(
 
 
 def test_an_index_takes_vectors_of_any_length() -> None:
-    from recollect.retrieve.vector_index import VectorIndex
+    from recollect.retrieve.arrays import VectorIndex
 
     for size in (100, 384, 512, 1024):
         rows = np.random.default_rng(size).normal(size=(50, size)).astype(np.float32)

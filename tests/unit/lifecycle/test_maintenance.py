@@ -279,7 +279,8 @@ def test_only_what_was_inferred_fades_and_it_can_be_undone(here: Here) -> None:
     before = here.store.graph.facts(NAMESPACE)
     here.clock.advance(days=15)
     assert here.maintenance().run().counts["inferred things faded"] == 3
-    assert here.store.graph.relationships(NAMESPACE, "e1")[0].confidence == pytest.approx(0.95**2)
+    (related,) = here.store.graph.all(NAMESPACE, Relationship, of="e1")
+    assert related.confidence == pytest.approx(0.95**2)
     facts = {one.fact_id: one for one in here.store.graph.facts(NAMESPACE)}
     assert facts["f1"].confidence == pytest.approx(0.95**2)
     assert facts["f2"].confidence == 1.0 and "f3" not in facts

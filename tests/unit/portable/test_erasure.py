@@ -113,7 +113,7 @@ def test_no_byte_of_what_was_forgotten_is_left(desk: Desk, project: str, by: str
     done = desk.erasure.forget(aim, "ada")
     assert done.chosen == foreseen.chosen
     assert where(desk, CANARY) == []
-    assert desk.store.upkeep.check() == [] and desk.store.bulk.orphans() == {}
+    assert desk.store.upkeep.check() == [] and desk.store.upkeep.repair("orphans") == {}
     assert desk.store.upkeep.scrub(None, 5000).damaged == ()
 
 

@@ -28,7 +28,7 @@ from recollect.store.interface import Batch, Transaction
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite.transaction import SqliteTransaction
 from tests.fakes.extraction import Angles, EachPrompt, Scripted, memory, worker
-from tests.fakes.stored import delete_records, edit_record, runs_in
+from tests.fakes.stored import delete_records, edit_record, runs_in, set_aside_in
 from tests.make import NAMESPACE, arrival
 
 Maker = Callable[..., ExtractionWorker]
@@ -376,7 +376,7 @@ def test_a_batch_that_gives_garbage_three_times_is_set_aside_with_its_reason(
     for _ in range(3):
         one.run(NAMESPACE)
     assert waiting(store) == (0, 1) and provider.asked("extract") == 9
-    (aside,) = store.events.set_aside(NAMESPACE)
+    (aside,) = set_aside_in(store)
     assert "unreadable answers" in aside.reason
     assert store.events.retry(NAMESPACE) == 1
     one.run(NAMESPACE)  # the breaker is open: by rules
@@ -395,7 +395,7 @@ def test_rules_that_fail_three_times_pause_the_project(
     one = worker(store, clock, rules=Broken())
     for _ in range(3):
         one.run(NAMESPACE)
-    assert "ZeroDivisionError" in store.events.set_aside(NAMESPACE)[0].reason
+    assert "ZeroDivisionError" in set_aside_in(store)[0].reason
     store.events.put([arrival("next")])
     paused = one.run(NAMESPACE)
     assert paused.again and paused.wait_s == pytest.approx(PAUSE_S)
@@ -426,7 +426,7 @@ def test_a_stop_in_the_middle_counts_against_nobody(store: SqliteStore, go: Make
 
     holder.append(go(Scripted(stopped)))
     assert not holder[0].run(NAMESPACE).again
-    assert waiting(store) == (1, 0) and store.events.set_aside(NAMESPACE) == []
+    assert waiting(store) == (1, 0) and set_aside_in(store) == []
     assert holder[0].status()["breakers"] == {}
     assert store.events.claim(NAMESPACE, 1, 1) is not None
 

@@ -7,7 +7,7 @@ import pytest
 
 from recollect.core import errors, ids
 from recollect.core.clock import ManualClock
-from recollect.core.values import Entity, Fact, Operation, Preference, Procedure
+from recollect.core.values import Entity, Fact, Operation, Preference, Procedure, Relationship
 from recollect.extract.interface import (
     Claim,
     EntityClaim,
@@ -276,13 +276,13 @@ def test_relationships_have_one_owner_at_a_time_and_grow_surer(learned: Learned)
 
     learned(owns("Tomasz", 0))
     learned(owns("Tomasz", 1))
-    (known,) = learned.store.graph.relationships(NAMESPACE)
+    (known,) = learned.store.graph.all(NAMESPACE, Relationship)
     assert known.confidence == 0.75
     (operation,) = learned(owns("Aiko", 2))
-    live = [r for r in learned.store.graph.relationships(NAMESPACE) if r.valid_until is None]
+    live = [r for r in learned.store.graph.all(NAMESPACE, Relationship) if r.valid_until is None]
     assert len(live) == 1 and live[0].source_id != known.source_id
     learned.store.log.undo(NAMESPACE, operation.op_id, "ada")
-    assert learned.store.graph.relationships(NAMESPACE) == [known]
+    assert learned.store.graph.all(NAMESPACE, Relationship) == [known]
 
 
 def test_what_is_not_so_any_more_ends_whatever_its_version(learned: Learned) -> None:

@@ -335,14 +335,14 @@ def test_a_long_session_is_read_around_what_is_new(
     monkeypatch.setattr(extractor, "CONTEXT", 12)
     monkeypatch.setattr(extractor, "LOOK_BACK", 12)
     read: list[int] = []
-    around = store.events.around
+    session = store.events.session
 
-    def counted(*asked: Any) -> Any:
-        part = around(*asked)
-        read.append(len(part))
+    def counted(*asked: Any, **which: Any) -> Any:
+        part = session(*asked, **which)
+        read.extend([len(part)] if "around" in which else [])
         return part
 
-    monkeypatch.setattr(store.events, "around", counted)
+    monkeypatch.setattr(store.events, "session", counted)
     found = extract(store, told)
     (last,) = records(found, kind="summary")
     assert last.record_id == first.record_id

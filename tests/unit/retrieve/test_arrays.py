@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.retrieve.vector_index import VectorIndex
+from recollect.retrieve.arrays import VectorIndex
 
 
 def unit(count: int, seed: int = 1) -> NDArray[np.float32]:
