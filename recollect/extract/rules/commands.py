@@ -26,6 +26,7 @@ _BEGINS_ALONE = re.compile(r"[#|]")
 _PRINTED_COMMIT = re.compile(
     r"^\[([^\s\]]{1,200})(?: \([^)]{1,40}\))? ([0-9a-f]{7,40})\](?: (\S[^\n]{0,300}))?", re.M
 )
+_AMENDS = re.compile(r"\bcommit\b[^\n;&|]{0,200}--(?:amend|fixup|squash)\b")
 _CONVENTIONAL = re.compile(
     r"^(?:Merge (?:branch|remote|pull|\S+ into)|fixup!|squash!|wip\b)", re.IGNORECASE
 )
@@ -109,6 +110,11 @@ def commits(call: ToolCall) -> bool:
     return made and not _TRIAL.search(call.command)
 
 
+def amends(call: ToolCall) -> bool:
+    """Whether a call changed the commit before it, or made one that will be a part of it."""
+    return commits(call) and _AMENDS.search(call.command) is not None
+
+
 def commit_made(call: ToolCall) -> tuple[str, str]:
     """Hash and branch of the commit that a call made, as git printed them; else both empty."""
     printed = _PRINTED_COMMIT.search(call.output) if commits(call) else None
@@ -121,12 +127,12 @@ def commit_subject(call: ToolCall) -> str:
 
 
 def commit_message(call: ToolCall) -> tuple[str, str]:
-    """Subject and body of the commit that a call made; both empty when it made none. A repository
-    that the call itself makes is a trial's. If the command does not show the message, git may have
-    printed its subject."""
+    """Subject and body of the commit that a call made; both empty when it made none, or only
+    amended one. A repository that the call itself makes is a trial's. If the command does not show
+    the message, git may have printed its subject."""
     if not commits(call):
         return "", ""
-    printed = _PRINTED_COMMIT.search(call.output)
+    printed = None if amends(call) else _PRINTED_COMMIT.search(call.output)
     given = "\n\n".join(message_texts(call.command[:8000])).strip()
     subject, _, body = (given or (printed[3] or "" if printed else "")).partition("\n")
     subject = plain(subject)

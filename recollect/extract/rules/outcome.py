@@ -309,7 +309,7 @@ def _finding(
     asked = request(turn)
     question = as_title(asked, turn.project) if _is_question(asked) else ""
     title = best_title([one for one in sure if not one.sentence.listed], turn.project)
-    title = title or question or best_title(sure, turn.project)
+    title = title or best_title(sure, turn.project) or question
     if not title or not names_code(" ".join(one.text for one in kept)):
         return None
     classes = {call.tool_class for call in turn.calls}

@@ -8,12 +8,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recollect.extract.rules.commands import commit_made, commit_subject, commits
+from recollect.extract.rules.commands import amends, commit_made, commit_subject, commits
 from recollect.extract.rules.turns import ToolCall, Turn
 from recollect.work import edited_text
 
 _PUSH = re.compile(r"\bgit (?:-C \S+ )?push\b(?! +(?:--dry-run|-n)\b)")
-_AMENDS = re.compile(r"\bcommit\b[^\n;&|]{0,200}--(?:amend|fixup|squash)\b")
+# After these a commit may be on another branch.
+_MOVES = re.compile(
+    r"\bgit (?:-C \S+ )?(?:reset (?:--\w+ )*\S*(?:HEAD|/|[0-9a-f]{7})|branch -[mMfdD]|cherry-pick)"
+)
 _REVERTS = re.compile(r"\bgit (?:-C \S+ )?revert ((?:--?[\w-]+ )*)(HEAD(?![~^@])|[0-9a-f]{7,40})\b")
 
 
@@ -48,10 +51,13 @@ def _after(call: ToolCall, made: Sequence[MadeCommit], work: int) -> list[MadeCo
     if reverted := _REVERTS.search(call.command):
         name = reverted[2]
         found = found[:-1] if name == "HEAD" else [one for one in found if not one.is_named(name)]
+    if _MOVES.search(call.command):
+        found = [replace(one, branch="") for one in found]
     if commits(call):
-        amended = found.pop() if found and _AMENDS.search(call.command) else None
+        amended = found.pop() if found and amends(call) else None
         printed, branch = commit_made(call)
         subject = commit_subject(call) or (amended.subject if amended else "")
+        found = [one for one in found if one.subject != subject]  # made anew, or elsewhere
         work += amended.work if amended else 0
         found.append(MadeCommit(subject, printed, branch, work))
     if _PUSH.search(call.command):

@@ -257,6 +257,7 @@ def _messages(turns: Sequence[Turn]) -> tuple[list[list[Message]], dict[int, int
     found: list[list[Message]] = [[] for _ in turns]
     told_by: dict[int, int] = {}
     waiting: list[int] = []
+    last: tuple[int, Message] | None = None  # and the turn at which it is told
     for at, turn in enumerate(turns):
         if turn.written():
             waiting.append(at)
@@ -267,10 +268,15 @@ def _messages(turns: Sequence[Turn]) -> tuple[list[list[Message]], dict[int, int
             )
             own = at in waiting or any(call.tool_class == "delegation" for call in turn.calls)
             work = [at] if own or not waiting else waiting
+            if one.amends and last is not None:
+                by, before = last
+                found[by] = [two for two in found[by] if two is not before]
+                work = [by, *work]
             told_by[at] = max(
                 work, key=lambda n: len(words & set(content_words(turns[n].answered)))
             )
             found[told_by[at]].append(one)
+            last = told_by[at], one
         if made:
             waiting = []
     return found, told_by

@@ -77,6 +77,7 @@ OFFERS = re.compile(
 _ADDRESSES = re.compile(r"\byou(?:rs?|'re|'ve|'ll)?\b", re.IGNORECASE)
 # Done to something that only the sentence before names.
 POINTS_BACK = re.compile(r"\b\w++ (?:\(|(?:\w++ )?(?:it|this|that|them|these|those)\b)", re.I)
+_MEANS = re.compile(r"\b(?:this|these|those)\b", re.IGNORECASE)
 _POINTING = frozenset(("it", "this", "that", "them", "these", "those"))
 _NOW = re.compile(r"\b(?:now|no longer)\b", re.IGNORECASE)
 _JOINS = re.compile(r"(?:but|and|or|so|also|then|(?:even )?though|although)\b", re.IGNORECASE)
@@ -132,8 +133,11 @@ def _titles(
         title = as_title(one.text, project)
         if len(content_words(title)) < 2 + (not names(title)) or not is_whole(title):
             continue
-        tells = done or (names_code(title) and not _ADDRESSES.search(title))
-        if not (tells or names_nothing):
+        begins = one.text.split(" ", 1)[0]
+        torn = begins[:1].islower() and not names(begins)  # the rest of a sentence
+        if torn or not (done or names_nothing or names_code(title)):
+            continue
+        if _ADDRESSES.search(title) and not done:
             continue
         if is_talk(title) or any(bad.match(title) for bad in (_AT_LINE, _CONDITION, _NO_TITLE)):
             continue
@@ -213,6 +217,7 @@ def stated_order(asked: str, project: str) -> str:
     that it was fixed."""
     remark = patterns.NO_ORDER.search(asked) or narrates(asked) or _CONDITION.match(asked)
     remark = remark or patterns.OPTION.search(asked)
+    remark = remark or _MEANS.search(asked)
     if remark or asked.endswith("…") or len(content_words(asked)) < 4:
         return ""
     title = as_title(asked, project)
@@ -225,7 +230,7 @@ def order(asked: str) -> str:
     """What somebody wanted done, without the polite part; empty when it does not stand alone."""
     polite = patterns.ORDER.match(asked)
     bare = asked[polite.end() :].rstrip(" ?") if polite else ""
-    leans = not _POINTING.isdisjoint(bare.lower().split()[1:3])
+    leans = not _POINTING.isdisjoint(bare.lower().split()[1:3]) or _MEANS.search(bare)
     return "" if leans or len(content_words(bare)) < 4 else bare
 
 

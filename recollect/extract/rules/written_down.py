@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from recollect.core.tuning import NOTE_MAKING
 from recollect.extract.normalised_text import content_words
-from recollect.extract.rules.commands import commit_message, pull_request
+from recollect.extract.rules.commands import amends, commit_message, pull_request
 from recollect.extract.rules.prose import (
     Sentence,
     placed_sentences,
@@ -40,17 +40,21 @@ class Message:
 
     subject: str
     sentences: tuple[Sentence, ...]
+    amends: bool = False  # stands for the message of the commit before it
 
 
 def messages_of(turn: Turn) -> list[Message]:
     """The messages of the commits that a turn made, then the pull request that it opened."""
     calls = turn.commands()
-    found = [*map(commit_message, calls), *map(pull_request, calls)]
+    found = [(*commit_message(call), amends(call)) for call in calls]
+    found += [(*pull_request(call), False) for call in calls]
     return [
         Message(
-            subject, tuple(one for one in placed_sentences(body) if not _CHECKED.match(one.heading))
+            subject,
+            tuple(one for one in placed_sentences(body) if not _CHECKED.match(one.heading)),
+            amended,
         )
-        for subject, body in found
+        for subject, body, amended in found
         if subject
     ]
 

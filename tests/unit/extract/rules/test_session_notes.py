@@ -97,8 +97,36 @@ def test_the_commits_of_a_summary_are_those_that_are_left() -> None:
         "Committed on main: Log each lock",
         "Committed on main: Lock the cache",
     )
+    told.run("git checkout -b locks").run("git branch -f main origin/main")
+    assert whole(told).facts[0] == "Committed: Log each lock"  # on which branch, nobody said
     told.run("git revert --no-edit 1a2b3c4", '[main 4d5e6f7] Revert "Lock the cache"')
-    assert whole(told).facts == ("Committed on main: Log each lock",)
+    assert whole(told).facts == ("Committed: Log each lock",)
+
+
+def test_a_commit_that_is_amended_names_the_work_once() -> None:
+    told = Told().ask("lock the entries of the cache").edit(CACHE)
+    told.run(
+        "git commit -m 'Lock entries of the cache'", "[main 1a2b3c4] Lock entries of the cache"
+    ).answer(ADDED)
+    told.ask("log each lock, too").edit("/work/orbit/log.py")
+    told.run("git commit --amend --no-edit", "[main 2b3c4d5] Lock entries of the cache")
+    told.answer("Added `log_lock()` to log.py, which writes one line for each file that is locked.")
+    first, second = turn_results(turns_of(as_stored(told)), lambda texts: ())
+    assert first.outcome is not None and first.outcome.title == "Lock entries of the cache"
+    assert second.outcome is not None and second.outcome.title.startswith("Added log_lock()")
+
+
+def test_a_new_message_of_an_amended_commit_takes_the_place_of_the_old_one() -> None:
+    told = Told().ask("close the todo about the cache").edit("/work/orbit/todo.md")
+    told.run("git commit -m 'Close the cache todo, it is done'", "[main 1a2b3c4] Close")
+    told.answer("Moved the todo to done.md, because cache.py has no warnings.")
+    told.ask("there are 25 warnings!").edit(CACHE)
+    told.run("git commit --amend -m 'Mend 25 warnings of the cache'", "[main 2b3c4d5] Mend")
+    told.answer("Mended all 25 warnings in cache.py with `open_entry()`.")
+    results = turn_results(turns_of(as_stored(told)), lambda texts: ())
+    titles = [one.outcome.title for one in results if one.outcome]
+    assert "Mend 25 warnings of the cache" in titles
+    assert not any("it is done" in one for one in titles)
 
 
 def test_a_refused_command_is_told(store: SqliteStore) -> None:
