@@ -64,7 +64,9 @@ class RecallParts:
             runtime.counters,
             runtime.plugins,
             self.hints,
-            SummaryRequest(store, settings, runtime.mcp_clients.present),
+            SummaryRequest(store, settings, runtime.mcp_clients.present)
+            if settings.summary_request
+            else None,
         )
         self._backfill = (
             Backfill(store, self.embedder, self.index_cache.embedded) if self.embedder else None

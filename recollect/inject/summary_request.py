@@ -58,7 +58,6 @@ class ContextLimits:
 class SummaryRequest:
     def __init__(self, store: Store, settings: Settings, have_tools: HaveTools) -> None:
         self._store = store
-        self._on = settings.summary_request
         self._most_tokens = settings.prompt_tokens
         self._have_tools = have_tools
         self._files = FileEnds()
@@ -70,7 +69,7 @@ class SummaryRequest:
         """Put the line on a draft, with a note for the receipt. Only a hook's prompt that was
         stored just now names a file, so it is none of a private session."""
         question = draft.question
-        if not self._on or question.trigger != "prompt":
+        if question.trigger != "prompt":
             return
         if not question.size_file or not self._have_tools(question.namespaces[0]):
             return
