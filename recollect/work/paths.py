@@ -45,7 +45,7 @@ _NAMES = words_of("Makefile Dockerfile Justfile Rakefile Gemfile Procfile Vagran
 
 
 def base(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
+    return path.replace("\\", "/").rsplit("/", 1)[-1]  # also of a path of Windows
 
 
 def inside(path: str, where: str, root: str) -> str:

@@ -27,6 +27,7 @@ from recollect.extract.rules.prose import (
 from recollect.extract.rules.repairs import RepairedCommand, names_rule, repair_text, repair_title
 from recollect.extract.rules.sentence_ranker import BEFORE, RankedSentence
 from recollect.extract.rules.titles import (
+    COMMIT_HASH,
     LEAD,
     answer_heading,
     as_title,
@@ -61,6 +62,10 @@ _TO_READER = re.compile(
 )
 _BOASTS = re.compile(
     r"\b(?:perfectly|flawless\w*|exactly as (?:promised|expected))\b", re.IGNORECASE
+)
+# A hash is another one after the next rebase, and most are told of commits that are rebased.
+_OF_A_COMMIT = re.compile(
+    r"\b(?:commit|amend|squash|push|rebase|merge|cherry|land|revert)", re.IGNORECASE
 )
 _SUSPECTED = re.compile(r"\b(?:suspicion|suspects?|presumably|seems?|appears?)\b", re.IGNORECASE)
 _OPTIONS = re.compile(
@@ -115,6 +120,7 @@ def outcome(
     told = frozenset(map(normalised, stated))
     said = [one for one in map(_without_agreement, said) if normalised(one.text) not in told]
     said = [one for one in said if not is_talk(one.text) and not _BOASTS.search(one.text)]
+    said = [one for one in said if not _tells_of_a_commit(one.text)]
     if turn.works():
         said = [_as_it_was(one) if _under_problem(one) else one for one in said]
     words = remarks(turn, told)
@@ -156,6 +162,10 @@ def outcome(
     # What was mended soon after is not told in every detail.
     more = [one for one in (kept if followed else more) if not _is_offered(one.sentence)]
     return _finding(turn, sure, more, words)
+
+
+def _tells_of_a_commit(text: str) -> bool:
+    return _OF_A_COMMIT.search(text) is not None and COMMIT_HASH.search(text) is not None
 
 
 def _under_problem(one: RankedSentence) -> bool:

@@ -3,13 +3,13 @@
 In: turns in order. Out: repairs, as titles and as facts of a note.
 """
 
-import os
 from dataclasses import dataclass
 
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import error_line, failed_step, signature, steps
 from recollect.extract.rules.prose import cut
 from recollect.extract.rules.turns import ToolCall, Turn
+from recollect.work.paths import base
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ def names_rule(repair: RepairedCommand) -> bool:
 
 
 def repair_title(repair: RepairedCommand) -> str:
-    where = ", ".join(map(os.path.basename, repair.files[:3]))
+    where = ", ".join(map(base, repair.files[:3]))
     mended = f" after a change to {where}" if where else ""
     return f"{cut(repair.command, 80)} passes again{mended}"
 
 
 def repair_text(repair: RepairedCommand) -> str:
-    where = ", ".join(map(os.path.basename, repair.files[:3]))
+    where = ", ".join(map(base, repair.files[:3]))
     mended = f"; passes after a change to {where}" if where else "; passes now"
     return cut(f"{cut(repair.command, 80)} failed: {cut(repair.error, 140)}{mended}", 300)

@@ -21,6 +21,7 @@ from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import commit_subject
 from recollect.extract.rules.prose import Sentence, capitalised, placed_sentences, table_rows
 from recollect.extract.rules.turns import Turn
+from recollect.work.paths import base
 
 # What a text adds to the odds: as a sentence worth keeping, as the heading above one; the same for
 # titles.
@@ -208,7 +209,7 @@ def features(turn: Turn, found: Sequence[Sentence]) -> list[list[float]]:
     subject = set(content_words(next(filter(None, map(commit_subject, turn.commands())), "")))
     asked = set(content_words(turn.asked[:1500]))
     written = turn.written()
-    files = {os.path.basename(path).lower() for path in written}
+    files = {base(path).lower() for path in written}
     works = bool(written)
     turn_row = [
         math.log1p(len(found)),

@@ -15,9 +15,12 @@ from recollect.work import edited_text
 _PUSH = re.compile(r"\bgit (?:-C \S+ )?push\b(?! +(?:--dry-run|-n)\b)")
 # After these a commit may be on another branch.
 _MOVES = re.compile(
-    r"\bgit (?:-C \S+ )?(?:reset (?:--\w+ )*\S*(?:HEAD|/|[0-9a-f]{7})|branch -[mMfdD]|cherry-pick)"
+    r"\bgit (?:-C \S+ )?(?:reset (?:--\w{1,10} ){0,3}+\S{0,60}(?:HEAD|/|[0-9a-f]{7})|"
+    r"branch -[mMfdD]|cherry-pick)"
 )
-_REVERTS = re.compile(r"\bgit (?:-C \S+ )?revert ((?:--?[\w-]+ )*)(HEAD(?![~^@])|[0-9a-f]{7,40})\b")
+_REVERTS = re.compile(
+    r"\bgit (?:-C \S+ )?revert (?:--?[\w-]{1,20} ){0,4}+(HEAD(?![~^@])|[0-9a-f]{7,40})\b"
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def _after(call: ToolCall, made: Sequence[MadeCommit], work: int) -> list[MadeCo
     """The commits after a command that worked, for which so much had been written."""
     found = list(made)
     if reverted := _REVERTS.search(call.command):
-        name = reverted[2]
+        name = reverted[1]
         found = found[:-1] if name == "HEAD" else [one for one in found if not one.is_named(name)]
     if _MOVES.search(call.command):
         found = [replace(one, branch="") for one in found]

@@ -3,7 +3,6 @@
 In: ranked sentences, or what was asked for. Out: a title, empty where none is good enough.
 """
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 
@@ -22,6 +21,7 @@ from recollect.extract.rules.prose import (
 from recollect.extract.rules.sentence_ranker import BEFORE, RankedSentence, narrates
 from recollect.extract.rules.turns import Turn
 from recollect.work import edited_text
+from recollect.work.paths import base
 
 _FIXED = "Fixed: "
 
@@ -77,6 +77,9 @@ OFFERS = re.compile(
 _ADDRESSES = re.compile(r"\byou(?:rs?|'re|'ve|'ll)?\b", re.IGNORECASE)
 # Done to something that only the sentence before names.
 POINTS_BACK = re.compile(r"\b\w++ (?:\(|(?:\w++ )?(?:it|this|that|them|these|those)\b)", re.I)
+# What only the sentence before it names: "gradient.go now special-cases it".
+_ENDS_POINTING = re.compile(r"\b(?:it|this|that|them|these|those)\W*$", re.IGNORECASE)
+COMMIT_HASH = re.compile(r"\b(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}\b")
 _MEANS = re.compile(r"\b(?:this|these|those)\b", re.IGNORECASE)
 _POINTING = frozenset(("it", "this", "that", "them", "these", "those"))
 _NOW = re.compile(r"\b(?:now|no longer)\b", re.IGNORECASE)
@@ -124,7 +127,8 @@ def _titles(
         return one.keep * one.title * (4 if done else 2 if _NOW.search(one.text) else 1)
 
     for one in sorted(kept, key=worth, reverse=True):
-        done = patterns.DONE_FIRST.match(one.text) is not None
+        did = patterns.DONE_FIRST.match(one.text)
+        done = did is not None and one.text[did.end() :][:1] not in (",", "—", "-", ".", "")
         leads = one.text.endswith(":") and not done
         if leads or _OFFERED.match(one.text) or patterns.UNSURE.search(one.text):
             continue
@@ -138,6 +142,9 @@ def _titles(
         if torn or not (done or names_nothing or names_code(title)):
             continue
         if _ADDRESSES.search(title) and not done:
+            continue
+        short = len(title.split()) <= NOTE_MAKING.title_words + 2
+        if (short and _ENDS_POINTING.search(title)) or COMMIT_HASH.search(title):
             continue
         if is_talk(title) or any(bad.match(title) for bad in (_AT_LINE, _CONDITION, _NO_TITLE)):
             continue
@@ -157,9 +164,7 @@ def title_of_part(kept: Sequence[RankedSentence], project: str, file: str = "") 
     the heading above it: "cache.py: Keeps the rows for a minute"."""
     for one in sorted(kept, key=lambda one: one.keep, reverse=True):
         title = as_title(one.text, project)
-        what = os.path.basename(file) or (
-            one.sentence.heading if heads(one.sentence.heading, "") else ""
-        )
+        what = base(file) or (one.sentence.heading if heads(one.sentence.heading, "") else "")
         talks = is_talk(title) or leads_in(one.text) or OFFERS.search(title)
         if what and _NO_TITLE.match(title) and not talks and len(content_words(title)) >= 4:
             return as_title(f"{what}: {title}", project)
@@ -193,7 +198,7 @@ def with_file(title: str, turn: Turn) -> str:
         shared = len(words & set(content_words(new)))
         return tells and not words.isdisjoint(("test", "tests")), shared, not tells
 
-    return f"{title.rstrip('.')} ({os.path.basename(max(reversed(files), key=about))})"
+    return f"{title.rstrip('.')} ({base(max(reversed(files), key=about))})"
 
 
 def listed_title(title: str, answer: str, project: str) -> str:
@@ -217,7 +222,8 @@ def stated_order(asked: str, project: str) -> str:
     that it was fixed."""
     remark = patterns.NO_ORDER.search(asked) or narrates(asked) or _CONDITION.match(asked)
     remark = remark or patterns.OPTION.search(asked)
-    remark = remark or _MEANS.search(asked)
+    points = not _POINTING.isdisjoint(asked.lower().split()[1:3])
+    remark = remark or points or _MEANS.search(asked)
     if remark or asked.endswith("…") or len(content_words(asked)) < 4:
         return ""
     title = as_title(asked, project)

@@ -3,7 +3,6 @@
 In: a turn, and the answer before it. Out: lines for a note, each marked as what it is.
 """
 
-import os
 import re
 from functools import lru_cache
 
@@ -13,6 +12,7 @@ from recollect.extract.rules import patterns
 from recollect.extract.rules.prose import cut, numbered, options, sentences, shortened
 from recollect.extract.rules.turns import ToolCall, Turn
 from recollect.extract.rules.vetoes import QUOTATION, own_words
+from recollect.work.paths import base
 
 SAID = "User"
 _SAID, _REFUSED = f"{SAID}: ", f"{SAID} refused "
@@ -84,7 +84,7 @@ def _refusal(call: ToolCall) -> str:
     said = [one for one in sentences(call.refusing_words) if one[0].isalnum()]  # not pasted
     if not said:
         return f"{_REFUSED}{_on_one_line(call.command)}" if call.command else ""
-    edited = f"an edit of {os.path.basename(call.files[0])}" if call.files else "a step"
+    edited = f"an edit of {base(call.files[0])}" if call.files else "a step"
     return f"{_REFUSED}{_on_one_line(call.command) or edited}: {said[0]}"
 
 
