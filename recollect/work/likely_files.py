@@ -6,6 +6,7 @@ measured (docs/decisions/brief.md). A signal is an array with a value for every 
 project may have thousands.
 """
 
+import functools
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -195,6 +196,7 @@ def likely_names(
     common = max(WORK_FILES.rare_sessions, WORK_FILES.rare_share * len(work.of_session))
     prompt = set(terms(ask.text))
     votes = [_votes_for_names(work, voters) for voters in (like.prompt, like.branch)]
+    voted = {name for some in votes for name in some}
     sessions: dict[str, float] = {}
     places: dict[str, Likely] = {}  # the likeliest file that it stands in
     scores: dict[str, float] = {}
@@ -209,9 +211,9 @@ def likely_names(
             continue
         if name in ask.text or f"name {name}" in told:
             continue
-        own = set(terms(name))
+        own = _terms_of_name(name)
         shared = len(own & prompt) / max(1, len(own))
-        if not shared and not any(name in some for some in votes):
+        if not shared and name not in voted:
             continue
         recent = math.exp(-max(0.0, ask.at - use.last_at) / (WORK_FILES.recent_days * DAY_S))
         here = use.branch == ask.branch and ask.branch not in MAIN
@@ -229,6 +231,11 @@ def likely_names(
     for name in best:
         found.setdefault(places[name].path, []).append(name)
     return found
+
+
+@functools.lru_cache(maxsize=20_000)
+def _terms_of_name(name: str) -> frozenset[str]:
+    return frozenset(terms(name))
 
 
 def _names_in(work: ProjectWork, files: Iterable[int]) -> Iterator[tuple[int, str]]:

@@ -22,7 +22,8 @@ from tests.make import NAMESPACE
 
 CELLS = {
     "turn_id": "0" * 26, "namespace": NAMESPACE, "session_id": "s", "at": 1, "person": "ada",
-    "branch": "", "actions": "[]", "commits": "[]", "defines": '[["Cap","src/a.py"]]', "terms": "{}",
+    "branch": "", "actions": "[]", "commits": "[]", "defines": '[["Cap","src/a.py"]]',
+    "terms": "{}",
 }  # fmt: skip
 NAMES = ", ".join(CELLS)
 Opened = tuple[Store, Callable[[], object]]  # and how an earlier version puts its row
