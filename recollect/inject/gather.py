@@ -5,7 +5,7 @@ prompt: whether a prompt is worth an answer is decided by what was found, not by
 """
 
 import heapq
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -416,22 +416,15 @@ def files_line(
     new = [one for one in likely if f"file {one.path}" not in told]
     if not new:
         return None
-    names = list(likely_names(work, ask, new, told, like).items())
+    names = likely_names(work, ask, new, told, like)
     for size in range(len(new), 0, -1):
-        # Rather fewer names than fewer files, but not less than half of them.
-        for count in range(len(names), (len(names) + 1) // 2 - 1, -1):
-            line = _files_line(work, [one.path for one in new[:size]], names[:count])
-            if count_tokens(line.line) <= FILES_TOKENS:
-                return line
+        line = _files_line(work, [one.path for one in new[:size]], names)
+        if count_tokens(line.line) <= FILES_TOKENS:
+            return line
     return None
 
 
-def _files_line(
-    work: ProjectWork, paths: list[str], placed: Sequence[tuple[str, str]]
-) -> BriefLine:
-    names: dict[str, list[str]] = {}
-    for name, path in placed:
-        names.setdefault(path, []).append(name)
+def _files_line(work: ProjectWork, paths: list[str], names: Mapping[str, list[str]]) -> BriefLine:
     texts = [
         f"{short} ({', '.join(names[path])})" if path in names else short
         for path, short in zip(paths, shortest_unique(paths, work.by_name), strict=True)

@@ -185,12 +185,12 @@ def likely_names(
     likely: Sequence[Likely],
     told: Collection[str],
     like: LikeTurns | None = None,
-) -> dict[str, str]:
-    """Names that a session may need, best first, each with the path of the likely file that it
-    stands in: those in the text of its edits, and those that it defines. As for files, signals of
-    equal weight: turns like the prompt and like the branch's name that edited text with it, words
-    it shares with the prompt, how recently it was edited, in how many sessions it came up, its
-    file, its branch. One that comes up everywhere tells nothing."""
+) -> dict[str, list[str]]:
+    """Names that a session may need, by the path of the likely file that they stand in: those in
+    the text of its edits, and those that it defines. As for files, signals of equal weight: turns
+    like the prompt and like the branch's name that edited text with it, words it shares with the
+    prompt, how recently it was edited, in how many sessions it came up, its file, its branch. One
+    that comes up everywhere tells nothing."""
     like = like or LikeTurns(work, ask)
     files = {work.number[one.path]: one for one in likely if one.path in work.number}
     common = max(WORK_FILES.rare_sessions, WORK_FILES.rare_share * len(work.of_session))
@@ -227,7 +227,10 @@ def likely_names(
             scores[name] += values.get(name, 0.0) / highest
     most = WORK_FILES.names_later if like.session.turns else WORK_FILES.names
     best = sorted(scores, key=lambda name: (-scores[name], name))[:most]
-    return {name: places[name].path for name in best}
+    found: dict[str, list[str]] = {}
+    for name in best:
+        found.setdefault(places[name].path, []).append(name)
+    return found
 
 
 @functools.lru_cache(maxsize=20_000)
