@@ -184,11 +184,12 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w{3,}(?:\(\))?")
 _INNER_CAPITAL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w")
 
 
-def identifiers(text: str) -> list[str]:
-    """The names in code that a text has, in order, each once."""
+def identifiers(text: str, *, calls: bool = True) -> list[str]:
+    """The names in code that a text has, in order, each once. In code itself, where any word may be
+    called, `calls` do not make a name of it."""
     found = (
         word.removesuffix("()")
-        for word in _IDENTIFIER.findall(text)
-        if word.endswith("()") or _INNER_CAPITAL.search(word)
+        for word in dict.fromkeys(_IDENTIFIER.findall(text))
+        if (calls and word.endswith("()")) or _INNER_CAPITAL.search(word)
     )
     return list(dict.fromkeys(found))

@@ -135,6 +135,8 @@ class WorkFiles:
     most_share: float = entry(0.25, 0, 1, "of the known files of a project so many are told")
     rare_share: float = entry(0.08, 0, 1, "a name that more sessions hold tells nothing")
     rare_sessions: int = entry(3, 1, 10, "but one in so few is never too common")
+    names: int = entry(6, 0, 20, "names of the likely files; a seventh costs more than it tells")
+    names_later: int = entry(2, 0, 20, "the same at a later prompt, which needs fewer new things")
     command_sessions: int = entry(2, 1, 5, "one session's command may be for that session alone")
 
 

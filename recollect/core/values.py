@@ -436,6 +436,7 @@ class TurnWork(Value, frozen=True, kw_only=True, omit_defaults=True):
     actions: tuple[Action, ...] = ()
     commits: tuple[str, ...] = ()
     defines: tuple[tuple[str, str], ...] = ()  # a name, and the file that defines it
+    edited: dict[str, tuple[str, ...]] = {}  # by file: names in the text of its edits
     terms: dict[str, Count] = {}
 
 

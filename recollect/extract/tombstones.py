@@ -339,6 +339,11 @@ class Tombstones:
             defines=tuple(
                 (name, path) for name, path in work.defines if not named(name) and not named(path)
             ),
+            edited={
+                path: tuple(name for name in names if not named(name))
+                for path, names in work.edited.items()
+                if not named(path)
+            },
         )
 
     def _visible_brief(self, namespace: str, text: str) -> str:

@@ -22,7 +22,8 @@ from recollect.work.terms import Postings, terms
 
 MAIN = frozenset(("main", "master", "trunk", "develop", "HEAD", ""))
 DAY_S = 86_400.0
-MOST_NAMES = 60  # of one turn
+MOST_DEFINED = 60  # names of a turn that edited nothing
+MOST_EDITED = 200  # names of a file, those that were edited last
 
 
 @dataclass(slots=True)
@@ -36,17 +37,19 @@ class IndexedTurn:
     # What commands named that was no known file: it may become one.
     loose: tuple[str, ...]
     terms: tuple[str, ...]
-    names: tuple[str, ...]  # that files define which it read or edited
+    # In the text of its edits, once for each file; of a turn that edited nothing, what the files
+    # define that it read.
+    names: tuple[str, ...]
 
 
 @dataclass(slots=True)
 class NameUse:
     """How a name came up so far."""
 
-    sessions: int = 0
+    sessions: int = 0  # that edited text with it, or were shown where it is defined
     last_session: str = ""
-    last_at: float = 0.0
-    branch: str = ""  # where it came up last
+    last_at: float = 0.0  # when text with it was edited
+    branch: str = ""  # and where
 
 
 @dataclass(slots=True)
@@ -122,6 +125,7 @@ class ProjectWork:
         self.usual: dict[str, CommandRuns] = {}  # of them, those that several sessions ran
         self.symbols: dict[str, tuple[int, ...]] = {}  # a name -> files that define it
         self.defined: dict[int, list[str]] = {}  # a file -> the names that it defines
+        self.edited: dict[int, dict[str, None]] = {}  # a file -> names in the text of its edits
         self.names: dict[str, NameUse] = {}  # by name
         self.turn: list[IndexedTurn | None] = []  # by number; None for one that was replaced
         self.words = Postings()  # of turns
@@ -145,6 +149,8 @@ class ProjectWork:
                 del self._renamed[action.path]  # there is a new file of that name
         touched = self._touched(work.actions)
         loose = [one.path for one in work.actions if self._is_loose(one)]
+        edited = [name for names in work.edited.values() for name in names]
+        defined = [name for name, _ in work.defines]
         turn = IndexedTurn(
             number=len(self.turn),
             session_id=sys.intern(work.session_id),
@@ -152,7 +158,7 @@ class ProjectWork:
             weights=tuple(touched.values()),
             loose=tuple(dict.fromkeys(loose)),
             terms=tuple(counts),
-            names=tuple(sys.intern(name) for name, _ in work.defines[:MOST_NAMES]),
+            names=tuple(map(sys.intern, edited or defined[:MOST_DEFINED])),
         )
         self.turn.append(turn)
         session.turns[work.turn_id] = turn
@@ -168,15 +174,29 @@ class ProjectWork:
                     self.usual[action.command] = runs
         for name, path in work.defines:
             self._define(name, self._number_of(path))
-            self._use_name(name, work, at)
+            self._use_name(name, work)
+        for path, some in work.edited.items():
+            self._hold(self._number_of(path), some)
+        for name in edited:
+            use = self._use_name(name, work)
+            if at >= use.last_at:
+                use.last_at, use.branch = at, sys.intern(work.branch)
 
-    def _use_name(self, name: str, work: TurnWork, at: float) -> None:
+    def _hold(self, number: int, names: Iterable[str]) -> None:
+        """These were edited last there; of many, the oldest go."""
+        held = self.edited.setdefault(number, {})
+        for name in map(sys.intern, names):
+            held.pop(name, None)
+            held[name] = None
+        for name in list(held)[: max(0, len(held) - MOST_EDITED)]:
+            del held[name]
+
+    def _use_name(self, name: str, work: TurnWork) -> NameUse:
         use = self.names.setdefault(name, NameUse())
         if use.last_session != work.session_id:
             use.sessions += 1
             use.last_session = work.session_id
-        if at >= use.last_at:
-            use.last_at, use.branch = at, sys.intern(work.branch)
+        return use
 
     def _touched(self, actions: Iterable[Action]) -> dict[int, float]:
         """Files with how much was done to each. What a command names is one when a tool has touched
@@ -320,6 +340,8 @@ class ProjectWork:
         for name in names:
             self.symbols[name] = tuple(one for one in self.symbols[name] if one != old)
             self._define(name, new)
+        here = self.edited.pop(new, {})
+        self._hold(new, [*self.edited.pop(old, {}), *here])
 
     def _count(self, work: TurnWork, session: SessionWork, files: list[int], at: float) -> None:
         mine = session.files.setdefault(work.person, set())

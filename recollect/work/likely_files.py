@@ -6,6 +6,7 @@ measured (docs/decisions/brief.md). A signal is an array with a value for every 
 project may have thousands.
 """
 
+import functools
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -20,6 +21,7 @@ from recollect.work.bm25 import Scores
 from recollect.work.index import DAY_S, MAIN, ProjectWork, SessionWork
 from recollect.work.paths import base, looks_like_file, subject_of
 from recollect.work.terms import terms
+from recollect.work.turn_work import NAME_CHARS
 
 MOST = 50  # files that are ranked; nobody is told of more
 _NAME = re.compile(r"\w{4,80}")
@@ -177,12 +179,6 @@ def _by_symbol(work: ProjectWork, text: str) -> Mapping[int, float]:
     return found
 
 
-MOST_NAMES = 5
-MOST_NAMES_LATER = 2
-SHORTEST = 5
-LONGEST = 32  # a longer one costs more than it tells
-
-
 def likely_names(
     work: ProjectWork,
     ask: Ask,
@@ -190,45 +186,62 @@ def likely_names(
     told: Collection[str],
     like: LikeTurns | None = None,
 ) -> dict[str, list[str]]:
-    """Names of the likely files that a session may need (functions and types worked on before), by
-    the path of their file. As for files, signals of equal weight: turns like the prompt and like
-    the branch's name in which it was defined, words it shares with the prompt, how recently and in
-    how many sessions it came up, its file, its branch. One that comes up everywhere tells
-    nothing."""
+    """Names that a session may need, by the path of the likely file that they stand in: those in
+    the text of its edits, and those that it defines. As for files, signals of equal weight: turns
+    like the prompt and like the branch's name that edited text with it, words it shares with the
+    prompt, how recently it was edited, in how many sessions it came up, its file, its branch. One
+    that comes up everywhere tells nothing."""
     like = like or LikeTurns(work, ask)
     files = {work.number[one.path]: one for one in likely if one.path in work.number}
     common = max(WORK_FILES.rare_sessions, WORK_FILES.rare_share * len(work.of_session))
     prompt = set(terms(ask.text))
     votes = [_votes_for_names(work, voters) for voters in (like.prompt, like.branch)]
+    voted = {name for some in votes for name in some}
     sessions: dict[str, float] = {}
-    scored_files: dict[str, float] = {}
+    places: dict[str, Likely] = {}  # the likeliest file that it stands in
     scores: dict[str, float] = {}
-    for number, name in ((one, name) for one in files for name in work.defined.get(one, ())):
+    for number, name in _names_in(work, files):
+        place = files[number]
+        if name in scores:
+            if place.score > places[name].score:
+                places[name] = place
+            continue
         use = work.names.get(name)
-        if use is None or use.sessions > common or not SHORTEST <= len(name) <= LONGEST:
+        if use is None or use.sessions > common or len(name) not in NAME_CHARS:
             continue
         if name in ask.text or f"name {name}" in told:
             continue
-        own = set(terms(name))
+        own = _terms_of_name(name)
         shared = len(own & prompt) / max(1, len(own))
-        if not shared and not any(name in some for some in votes):
+        if not shared and name not in voted:
             continue
         recent = math.exp(-max(0.0, ask.at - use.last_at) / (WORK_FILES.recent_days * DAY_S))
         here = use.branch == ask.branch and ask.branch not in MAIN
         scores[name] = shared + recent + here
         sessions[name] = use.sessions
-        scored_files[name] = max(files[number].score, scored_files.get(name, 0.0))
+        places[name] = place
+    scored_files = {name: place.score for name, place in places.items()}
     for values in (*votes, sessions, scored_files):
         highest = max((values.get(name, 0.0) for name in scores), default=0.0)
         for name in scores if highest else ():
             scores[name] += values.get(name, 0.0) / highest
-    most = MOST_NAMES_LATER if like.session.turns else MOST_NAMES
+    most = WORK_FILES.names_later if like.session.turns else WORK_FILES.names
     best = sorted(scores, key=lambda name: (-scores[name], name))[:most]
     found: dict[str, list[str]] = {}
     for name in best:
-        path = next(files[number].path for number in work.symbols[name] if number in files)
-        found.setdefault(path, []).append(name)
+        found.setdefault(places[name].path, []).append(name)
     return found
+
+
+@functools.lru_cache(maxsize=20_000)
+def _terms_of_name(name: str) -> frozenset[str]:
+    return frozenset(terms(name))
+
+
+def _names_in(work: ProjectWork, files: Iterable[int]) -> Iterator[tuple[int, str]]:
+    for number in files:
+        for name in dict.fromkeys((*work.edited.get(number, ()), *work.defined.get(number, ()))):
+            yield number, name
 
 
 def _votes_for_names(work: ProjectWork, voters: Iterable[tuple[int, float]]) -> dict[str, float]:

@@ -42,6 +42,9 @@ def _names(works: Iterable[TurnWork]) -> tuple[set[str], set[str]]:
         for name, path in work.defines:
             paths.add(path)
             texts.add(name)
+        for path, names in work.edited.items():
+            paths.add(path)
+            texts.update(names)
     return paths - {""}, texts - {""}
 
 

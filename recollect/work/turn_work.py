@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from recollect.core.text_words import identifiers
 from recollect.core.values import (
     IMPORTED,
     IMPORTED_FOR_MODEL,
@@ -21,7 +22,7 @@ from recollect.core.values import (
     TextBody,
     TurnWork,
 )
-from recollect.work import commands, renames
+from recollect.work import commands, edited_text, renames
 from recollect.work.commands import first_error
 from recollect.work.paths import base, inside, is_output
 from recollect.work.terms import terms
@@ -31,6 +32,10 @@ MOST_COMMITS = 20
 MOST_TERMS = 400
 MOST_TEXT = 20_000
 MOST_NAMES = 200
+MOST_EDITED = 100  # names in the text of edits
+NAME_CHARS = range(5, 33)  # of these; a longer one costs more than it tells
+MOST_DIGITS = 3  # what has more of them is an id
+MOST_CODE = 100_000  # characters of one edit
 # /home/ada, /Users/ada, /var/home/ada, C:/Users/ada, and that as a Linux beside it sees it.
 _HOME = re.compile(r"(?:[A-Za-z]:|/mnt/[a-z]|/var|/export)?/(?:Users|home)/([^/]{1,200})", re.I)
 
@@ -43,6 +48,8 @@ class TurnWorkBuilder:
         self._actions: list[Action] = []
         self._commits: dict[str, None] = {}
         self._defines: dict[tuple[str, str], None] = {}
+        self._edited: dict[str, dict[str, None]] = {}
+        self._edited_left = MOST_EDITED
         self._terms: dict[str, int] = {}
         self._room = MOST_TEXT
 
@@ -74,7 +81,19 @@ class TurnWorkBuilder:
             for name in names if isinstance(names, list) else ():
                 if len(self._defines) < MOST_NAMES:
                     self._defines[(str(name), paths[0])] = None
+            if call.get("class") == "file-write" and call.get("failed") is not True:
+                self._edit(paths[0], call.get("input"))
         self._read(" ".join([*(base(one.path) for one in new if one.path), *patterns(call)]))
+
+    def _edit(self, path: str, given: Any) -> None:
+        held = self._edited.setdefault(path, {})
+        for before, after in edited_text.changes(given):
+            for name in identifiers(f"{before[:MOST_CODE]}\n{after[:MOST_CODE]}", calls=False):
+                if name in held or len(name) not in NAME_CHARS:
+                    continue
+                if self._edited_left and sum(map(str.isdigit, name)) <= MOST_DIGITS:
+                    held[name] = None
+                    self._edited_left -= 1
 
     def _read(self, text: str) -> None:
         text = text[: max(0, self._room)]
@@ -103,6 +122,7 @@ class TurnWorkBuilder:
             actions=tuple(self._actions),
             commits=tuple(self._commits),
             defines=tuple(self._defines),
+            edited={path: tuple(names) for path, names in self._edited.items() if names},
             terms=dict(self._terms),
         )
 

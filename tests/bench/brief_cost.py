@@ -97,6 +97,12 @@ class Made:
         if self._random.random() < 0.3:
             for _ in range(self._random.randint(1, 12)):
                 defines.append((f"{_word(self._random.randrange(40_000))}Of", touched[0]))
+        # As in real sessions: half of the turns edit, the mean of all is 11 names.
+        edited: list[str] = []
+        if self._random.random() < 0.5:
+            count = min(100, int(self._random.expovariate(1 / 22)) + 1)
+            numbers = (int(self._random.paretovariate(0.6)) % 40_000 for _ in range(count))
+            edited = list(dict.fromkeys(f"{_word(one)}Of" for one in numbers))
         return TurnWork(
             turn_id=new_ulid(),
             namespace=NAMESPACE,
@@ -107,6 +113,7 @@ class Made:
             actions=tuple(actions),
             commits=(f"Mend {_word(size)}",) if self._random.random() < 0.15 else (),
             defines=tuple(defines),
+            edited={touched[0]: tuple(edited)} if edited else {},
             terms={str(self._words[some[n]]): int(often[n]) for n in kept},
         )
 

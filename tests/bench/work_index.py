@@ -68,7 +68,8 @@ class Sessions:
         path = f"/home/ada/shop/src/part{self._random.randrange(FILES) // 50}/{self._word()}.py"
         which = self._random.randrange(3)
         if which == 0:
-            given = {"file_path": path, "old_string": "a = 1", "new_string": "def cap(n):\n  pass"}
+            old, new = self._code(), self._code()
+            given = {"file_path": path, "old_string": old, "new_string": f"def cap(n):\n{new}"}
             draft = tool_draft("Edit", given, {"filePath": path}, call="x")
         elif which == 1:
             draft = tool_draft("Read", {"file_path": path}, {"file": {"content": OUTPUT}}, call="x")
@@ -76,6 +77,11 @@ class Sessions:
             command = f"cd /home/ada/shop && python -m pytest -q {path} 2>&1 | tail -5"
             draft = tool_draft("Bash", {"command": command}, {"stdout": OUTPUT}, call="x")
         return "tool_use", draft.body
+
+    def _code(self) -> str:
+        """As much text as one side of an edit has in real sessions."""
+        lines = (f"    {self._word()}_{self._word()} = self.{self._word()}(1)" for _ in range(18))
+        return "\n".join(lines)
 
     def _word(self) -> str:
         return self._random.choice(WORDS)

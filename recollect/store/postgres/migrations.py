@@ -36,6 +36,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(9, "counts of memories", schema_changes.SCHEMA_9),
     Migration(10, "beliefs by type and category", schema_changes.SCHEMA_10),
     Migration(11, "resumed sessions", schema_changes.SCHEMA_11),
+    Migration(12, "names in the text of edits", schema_changes.SCHEMA_12),
 )
 
 

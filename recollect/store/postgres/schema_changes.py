@@ -253,3 +253,11 @@ BEGIN
     RETURN NULL;
 END $$;
 """
+
+# Schema 12: names in the text of edits, as SQLite's schema 16.
+#
+# They are part of what a turn did; the rows are derived again, from events, at the next start.
+SCHEMA_12 = """
+ALTER TABLE turn_work ADD COLUMN edited TEXT NOT NULL DEFAULT '{}';
+DELETE FROM turn_work;
+"""

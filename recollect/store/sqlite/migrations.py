@@ -40,6 +40,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(13, "counts of memories", schema_changes.SCHEMA_13),
     Migration(14, "beliefs by type and category", schema_changes.SCHEMA_14),
     Migration(15, "resumed sessions", schema_changes.SCHEMA_15),
+    Migration(16, "names in the text of edits", schema_changes.SCHEMA_16),
 )
 
 

@@ -375,3 +375,11 @@ CREATE TRIGGER events_arrive AFTER INSERT ON events BEGIN
         ended_at = CASE WHEN ended_at < excluded.last_event_at THEN NULL ELSE ended_at END;
 END;
 """
+
+# Schema 16: names in the text of edits.
+#
+# They are part of what a turn did; the rows are derived again, from events, at the next start.
+SCHEMA_16 = """
+ALTER TABLE turn_work ADD COLUMN edited TEXT NOT NULL DEFAULT '{}';
+DELETE FROM turn_work;
+"""

@@ -47,7 +47,8 @@ class Workshop:
             self.clock.advance(minutes=10)
 
     def session(self, name: str, path: str, command: str, output: str = "") -> None:
-        told = Told(name, self.clock.now()).ask(f"Please mend what {name} is about.").edit(path)
+        told = Told(name, self.clock.now()).ask(f"Please mend what {name} is about.")
+        told.write(path, f"{pathlib.PurePath(path).stem}_limit = 1")
         told.run(command, output, failed=bool(output)).answer("It is mended now.")
         self.take(told)
 
@@ -87,7 +88,8 @@ class Workshop:
 
 def _shown(work: ProjectWork) -> tuple[list[str], list[tuple[str, Action]], list[str], list[str]]:
     ran = [(form, runs.last) for form, runs in work.runs.items()]
-    return sorted(work.path), ran, sorted(work.symbols), sorted(work.by_branch)
+    names = {*work.symbols, *work.names, *(name for some in work.edited.values() for name in some)}
+    return sorted(work.path), ran, sorted(names), sorted(work.by_branch)
 
 
 class ForgottenWorkContract:
@@ -113,6 +115,7 @@ class ForgottenWorkContract:
         assert "src/zeppelin.py" in before and "deploy --to zeppelin" in before
         gone = write.delete(shop.runtime, (shop.turn_of("one"),))
         assert "zeppelin" not in shop.seen() and "make lint" in shop.seen()
+        assert "orders_limit" in shop.seen() and "zeppelin_limit" in before
         shop.rebuild()
         assert "zeppelin" not in shop.seen()
         undo_operation(shop.runtime, gone.op_ids[0])
@@ -130,13 +133,19 @@ class ForgottenWorkContract:
             shop.runtime,
             write.NewNote(namespace=NAMESPACE, text="deploy billing to zeppelin frankfurt"),
         )
-        for one in (note, also):
+        name = write.add_note(
+            shop.runtime, write.NewNote(namespace=NAMESPACE, text="zeppelin_limit")
+        )
+        for one in (note, also, name):
             write.delete(shop.runtime, (one.record.record_id,), never=True)
         shop.session("two", "src/b.py", "deploy billing --to zeppelin --in frankfurt")
         shop.session("three", "src/c.py", "make ship", "ERROR: zeppelin host refused the upload")
+        told = Told("four", shop.clock.now()).ask("Mend it.")
+        shop.take(told.write("src/d.py", "zeppelin_limit = floor_limit").answer("Mended."))
         shop.rebuild()
         seen = shop.seen()
         assert "src/b.py" in seen and "make ship" in seen and "zeppelin" not in seen
+        assert "floor_limit" in seen and "b_limit" in seen
         assert any("zeppelin" in str(one) for one in shop.store.turn_works.stream(NAMESPACE))
 
     def test_nothing_is_left_of_an_erased_session_or_of_briefs_that_named_its_work(
@@ -147,8 +156,9 @@ class ForgottenWorkContract:
         named = [
             shop.receipt("Likely files: zeppelin.py, orders.py"),
             shop.receipt("Runs: make lint; deploy --to graf"),
+            shop.receipt("Likely files: orders.py (zeppelin_limit)"),
         ]
-        kept = shop.receipt("Likely files: orders.py\nRuns: make lint")
+        kept = shop.receipt("Likely files: orders.py (orders_limit)\nRuns: make lint")
         shop.runtime.erasure.forget(ErasureSelection(session_id="one"), "ada")
         shop.rebuild()
         assert [one for one in named if shop.store.receipts.get(NAMESPACE, one)] == []

@@ -17,6 +17,7 @@ def work(turn_id: str, clock: ManualClock, session: str = "s", **more: object) -
         "actions": (Action(how="edit", path="src/a.py"), Action(how="run", command="make test")),
         "commits": ("Cap retries",),
         "defines": (("CapRetries", "src/a.py"),),
+        "edited": {"src/a.py": ("max_attempts", "CapRetries")},
         "terms": {"retri": 2},
         **more,
     }
