@@ -173,7 +173,7 @@ def title_of_part(kept: Sequence[RankedSentence], project: str, file: str = "") 
 
 def _done_heading(heading: str, project: str) -> str:
     title = as_title(heading, project)
-    done = patterns.DONE_FIRST.match(title) is not None
+    done = patterns.DONE_FIRST.match(title) is not None and not COMMIT_HASH.search(title)
     return title if done and len(content_words(title)) >= 3 else ""
 
 
