@@ -61,7 +61,7 @@ def _states(record: Record) -> bool:
     """Whether it tells what the user said. A dispute is told with its newer side."""
     if record.traits.is_belief:
         return record.author == "user" and record.state == "current"
-    return record.traits.is_turn and bool(_said(record))
+    return record.traits.is_turn and not vetoes.QUESTION.search(record.title)
 
 
 @lru_cache(maxsize=1024)
@@ -96,7 +96,7 @@ def _later(sources: Sources, old: Record, allowed: Allowed) -> Record | None:
         and set(one.source_event_ids).isdisjoint(old.source_event_ids)
         and (one.traits.is_turn or (one.traits.is_belief and one.stands and one.author == "user"))
     ]
-    was = _said(old) if old.traits.is_turn else old.title
+    was = old.title
     scored: list[tuple[float, float, Record]] = []
     for one in later:
         said = _said(one) if one.traits.is_turn else one.title
@@ -109,8 +109,8 @@ def _later(sources: Sources, old: Record, allowed: Allowed) -> Record | None:
             return None
         blob = np.asarray(fresh, dtype="<f4").tobytes()
         changes = change(said, blob)
-        is_sure = one.traits.is_belief and one.state == "current"
-        if not is_sure and not may_change(said, was, 0.0 if only_orders(said, was) else changes):
+        # Less than what disputes a belief is enough, for nothing ends; a task like another is not.
+        if not may_change(said, was, 0.0 if only_orders(said, was) else 1.0):
             continue
         near = cosine(blob, vector)
         scored.append((score(read(said), read(was), near, changes), changes, one))
