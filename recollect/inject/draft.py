@@ -82,6 +82,7 @@ class BriefLine:
     note: str = ""  # what a reader must know of it: disputed, or of a branch
     older: bool = False  # a newer memory, told before it, is much like it
     by_action: bool = False  # a rule about what the prompt asks for or the command does
+    is_unsure: bool = False  # disputed, and only proposed: a task is told it only where it is sure
     at_start: bool = False  # what a session starts with, whatever is asked
     keys: tuple[str, ...] = ()  # what it tells, where that is more than its id
 

@@ -138,7 +138,9 @@ class Judge:
             return OVER
         if record.state == "disputed":
             if record.is_unsure and not (draft.asked_on_purpose or is_question(asked.text)):
-                return "disputed, and nobody stated it plainly: for questions only"
+                if asked.trigger != "prompt" or line.by_action or not draft.semantic:
+                    return "disputed, and nobody stated it plainly: for questions only"
+                line.is_unsure = True
             # A line of a brief names its memory already.
             name = f" [{short_id(record.record_id)}]" if draft.as_sections else ""
             line.note = f" (disputed{name})"

@@ -10,9 +10,11 @@ import hashlib
 import logging
 import re
 import secrets
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from recollect.core import ids, oslayer, safe_files
@@ -27,6 +29,7 @@ from recollect.inject.draft import BriefLine, Draft, Section, Sources
 from recollect.inject.gather import gather, rules_for_command
 from recollect.inject.hints import Hints
 from recollect.inject.judge import TOLD, Judge
+from recollect.inject.later_words import add_later_words
 from recollect.inject.receipts import (
     STARTED,
     TEXT_KEPT,
@@ -207,6 +210,7 @@ class Recall:
         put_in_order(draft, self._sources.records(question.namespaces, told_before))
         if draft.about_past and not draft.is_start and not any(map(_answers, draft.kept)):
             self._tell_again(draft)
+        add_later_words(self._sources, draft, partial(self._allowed, draft))
         if may_start and (draft.brings_start or draft.is_start):
             draft.notes[STARTED] = True
         kept = draft.kept
@@ -231,6 +235,12 @@ class Recall:
             room += min(left, late + PLACE_TOKENS * place)
         text, injected = self._fitted(draft, room, headed=not told)
         return draft, "\n".join(part for part in (text, draft.requests) if part), injected
+
+    def _allowed(self, draft: Draft, lines: Sequence[BriefLine]) -> Sequence[BriefLine]:
+        """Those of these lines that may be told."""
+        asked = Draft(draft.question, lines=list(lines), graphs=draft.graphs)
+        self._judge(asked, frozenset(), repeat=True)
+        return asked.kept
 
     def _tell_again(self, draft: Draft) -> None:
         """A question about something in the past that only what was told before answers: it is

@@ -130,6 +130,7 @@ def decide(draft: Draft, likeness: Likeness) -> None:
             unasked = NOTES.unasked if line.parts.get("overlap", 1.0) == 0 else 0.0
             logit = NOTES.thing + unasked + NOTES.idle_thing * draft.idle
             line.chance = 1 / (1 + math.exp(-logit))
+        least = max(least, NOTES.unsure) if line.is_unsure else least
         if line.chance < least:
             line.why_not = UNLIKELY.format(line.chance, least)
     # Likely first: the search ranks by words more than this does. Of two that are likely enough,
@@ -170,7 +171,7 @@ def _changes(belief: Record, note: Record, likeness: Likeness) -> bool:
         return False
     changes = ending_pairs.change(belief.title, None)
     score = ending_pairs.score(new, old, likeness(belief, note), changes)
-    return ending_pairs.shares([score])[0] >= ENDINGS.clear
+    return ending_pairs.shares([score])[0] >= ENDINGS.outdates
 
 
 def _read_off_commands(fact: Fact) -> bool:

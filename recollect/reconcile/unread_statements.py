@@ -24,7 +24,7 @@ from recollect.store.interface import Batch, RecordFilter, Store
 
 TITLE_CHARS = 190
 MOST_TURNS = 300  # of a project, the newest
-_READ = 400  # characters of a prompt; a longer one is a task
+MOST_READ = 400  # characters of a prompt; a longer one is a task
 _HARMLESS: frozenset[vetoes.Effect] = frozenset(("everywhere", "passing", "nothing"))
 
 
@@ -111,7 +111,11 @@ def as_belief(turn: Record) -> Record:
 def own_statement(prompt: str) -> str:
     """What of a short prompt may be a statement of the user: without questions and what somebody
     else said; nothing if it was taken back or said in jest."""
-    if len(prompt) > _READ or REDACTED in prompt or vetoes.QUOTATION in vetoes.own_words(prompt):
+    if (
+        len(prompt) > MOST_READ
+        or REDACTED in prompt
+        or vetoes.QUOTATION in vetoes.own_words(prompt)
+    ):
         return ""
     sentences = own_sentences(prompt)
     own = [one for one in sentences if not vetoes.QUESTION.search(one)]
@@ -123,12 +127,12 @@ def own_statement(prompt: str) -> str:
         return ""
     said = " ".join(one for one, some in zip(own, effects, strict=True) if "nothing" not in some)
     # What is left beside a question must be a statement by itself.
-    return said if said and _may_state(prompt if len(own) == len(sentences) else said) else ""
+    return said if said and may_state(prompt if len(own) == len(sentences) else said) else ""
 
 
-def _may_state(prompt: str) -> bool:
+def may_state(prompt: str) -> bool:
     """Whether a short prompt may be a statement, or tells of a change. Less than what a hint takes
     is enough: it is kept only where it is clearly about another statement."""
-    if len(prompt) > _READ:
+    if len(prompt) > MOST_READ:
         return False
     return standing(prompt).probability >= ENDINGS.stated or change(prompt, None) >= ENDINGS.changes

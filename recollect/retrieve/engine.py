@@ -255,6 +255,17 @@ class SearchEngine:
                 found |= {index.ids[doc]: one for doc, one in pairs if not math.isnan(one)}
         return found
 
+    def nearest(self, vector: NDArray[np.float32], namespace: str, most: int) -> list[str]:
+        """The memories of a namespace that are nearest to a vector, nearest first."""
+        with self._lock:
+            index = self._indexes.get(namespace)
+            if index is None or not index.vectors.count:
+                return []
+            docs = index.vectors.nearest(vector, 2 * most)
+            near = index.vectors.cosines(docs, vector)
+            best = docs[np.argsort(-near, kind="stable")[:most]]
+            return [index.ids[doc] for doc in best.tolist()]
+
     def signals(self, text: str, namespace: str) -> tuple[Signals, list[str]]:
         """What ranking knows before weighting, and the ids of the documents; for `bench --fit`."""
         asked = self._prepare(text, [namespace], "hybrid", None)

@@ -6,8 +6,9 @@ In: `tests/bench/data/changes`: pairs in which the newer statement changes or wi
 one, and pairs in which it leaves it as it is; sentences of `data/statements`; real prompts of the
 sessions, which change nothing; and lists with `changed_minds` and `withdrawn`. Out: how likely a
 statement tells of a change (with `--write` in `recollect/reconcile/changes.f32`), weights for
-`ENDINGS` in `core/tuning.py`, and figures of what was left out of the fit: every list by a fit
-without any list, every fifth of our own pairs by a fit without it.
+`ENDINGS` in `core/tuning.py` (`none` is set lower there: of the pairs that both hold most are hard
+ones, and people seldom say such things), and figures of what was left out of the fit: every list by
+a fit without any list, every fifth of our own pairs by a fit without it.
 """
 
 import argparse

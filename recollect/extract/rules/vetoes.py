@@ -228,10 +228,21 @@ HESITATES = re.compile(
     re.IGNORECASE,
 )
 _RULED = re.compile(r"[-=*_~]{3,80}+")
+_REPORTED = next(one for one in VETOES if one.name == "reported speech")
 LAUGHS = next(one for one in VETOES if one.name == "laughter").pattern
 BLAMES = next(one for one in VETOES if one.name == "what the agent did").pattern
+# "What new models have to beat is the forest": its subject begins with the word of a question, and
+# the order of its words is that of a statement.
+_CLAUSE_AS_SUBJECT = (
+    r"(?!(?:what|where|how|who|which|why) "
+    r"(?:(?:we|you|i|they|he|she|it|everyone|everybody|nobody|our|my|this|these|those)\b[^?,;]{1,80}"
+    r"|(?:(?!\b(?:do|does|did|is|are|was|were|can|could)\b)[^?,;]){1,60}\b(?:have to|has to|need to|needs to|must|should|may|will)\b[^?,;]{1,60})"
+    r"\b(?:is|are|was|were|stays|goes) [^?]{2,300}$)"
+)
 QUESTION = re.compile(
-    r"\?[\s\"')]*$|^(?:(?:so|and|but|ok(?:ay)?|hm+|also|or|btw),? )*(?:what|why|how|where|which|who|whose|when(?! (?:you|we|i|in|a|the|there|fixing|writing)\b)|is|are|was|were|does|"
+    r"\?[\s\"')]*$|^(?:(?:so|and|but|ok(?:ay)?|hm+|also|or|btw),? )*"
+    + _CLAUSE_AS_SUBJECT
+    + r"(?:what|why|how|where|which|who|whose|when(?! (?:you|we|i|in|a|the|there|fixing|writing)\b)|is|are|was|were|does|"
     r"do(?! (?:not|it|that|this|the)\b)|did|has|have (?:you|we|i)|can|could|would|should|shall|wasn't|isn't|aren't|don't we|am i)\b(?! (?:you|we) (?:please |always |never |not |all )*(?:always|never|not|keep|stop)\b)",
     re.IGNORECASE,
 )
@@ -296,3 +307,12 @@ def effects(sentence: str) -> dict[Effect, str]:
         if one.effect not in found and (match := one.pattern.search(sentence)):
             found[one.effect] = match[0]
     return found
+
+
+def is_no_statement(sentence: str) -> bool:
+    """Whether a veto but that of reported speech says that a sentence states nothing for certain:
+    what somebody else decided ("the publisher insists on 60 fps") may bind the project."""
+    if len(sentence) > LONGEST or QUOTATION in sentence:
+        return True
+    weighty = (one for one in VETOES if one.effect in ("nothing", "unsure", "turn", "takes back"))
+    return any(one.pattern.search(sentence) for one in weighty if one is not _REPORTED)

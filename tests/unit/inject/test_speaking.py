@@ -179,3 +179,17 @@ def test_of_likely_lines_a_decision_comes_before_notes_and_two_are_told() -> Non
                  BriefLine("fact_1", "known", 1.0, "named", thing=known))  # fmt: skip
     decide(made, alike)
     assert len(made.kept) == 2
+
+
+def test_what_is_unsure_is_told_to_a_task_only_where_it_is_likely_to_be_of_use() -> None:
+    between = {"cosine": 0.375, "grams": 0.1}
+    likely, unlikely = (
+        note("the bench is flashed with probe-rs", one) for one in (STRONG, between)
+    )
+    plain = note("the bench is flashed with probe-rs", between)
+    for line in (likely, unlikely):
+        line.is_unsure = True
+    made = draft(likely, unlikely, plain)
+    decide(made, alike)
+    assert NOTES.speak < plain.chance < NOTES.unsure
+    assert made.kept == [likely, plain]

@@ -25,6 +25,11 @@ SIBLINGS = (
     [
         ("telemetry goes out over UDP now, can you adapt it?", "telemetry goes out over UDP now"),
         ("is the cli adding this to the ignore file?", ""),
+        (
+            "what new models have to beat is the forest now",
+            "what new models have to beat is the forest now",
+        ),
+        ("which tests do I have to run before a merge is allowed", ""),
         ("the docs say we moved to UDP, haha. Just kidding.", ""),
     ],
 )
