@@ -54,6 +54,7 @@ from recollect.reconcile.recorded_statements import doubles, recorded_before
 from recollect.reconcile.related_beliefs import (
     cosine,
     cosines,
+    ended_since,
     rarity,
     refused,
     standing,
@@ -124,6 +125,7 @@ class _Planner:
         self._repeated: dict[str, Record] = {}  # what only says again what is held
         here = (namespace, everywhere(namespace))
         self._recorded = recorded_before(store, here, [one.record for one in self._new])
+        self._over = [one for where in here for one in ended_since(store, where)]
         self._refused = [words_of(one) for one in refused(store, namespace)]
 
     def plan(
@@ -186,6 +188,8 @@ class _Planner:
         said_before = next((old for old in self._held.values() if _covers(old, record)), None)
         if said_before is not None:
             self._strengthen(said_before, record)
+            for end in ends:
+                self._withdrawn(end, one)
             return
         if record.state == "current":
             self._confirm_proposed(record)
@@ -197,11 +201,31 @@ class _Planner:
         self, record: Record, ends: Sequence[EndClaim], made: EmbeddedRecord
     ) -> None:
         if record.author == "user" and record.state in ("current", "proposed"):
+            self._say_again(record)
             if record.state == "current":
                 for older in list(self._held.values()):
                     if _is_before(older, record) and _replaces(record, older):
                         self._replace(older, record)
             self._end_meant(record, ends, made)
+
+    def _say_again(self, record: Record) -> None:
+        """What ended a statement ends when that is said again; it is disputed if it was only
+        proposed."""
+        ended_by = {
+            one.ended_by
+            for one in self._over
+            if _is_before(one, record) and restates(record.title, one.title)
+        }
+        ended_it = [
+            one
+            for one in self._held.values()
+            if one.record_id in ended_by and _is_before(one, record) and _same_scope(one, record)
+        ]
+        if record.state == "current":
+            for one in ended_it:
+                self._replace(one, record)
+        elif ended_it and record.confidence >= PROPOSED:
+            self._dispute(ended_it, record)
 
     def _take_as_recorded(
         self, recorded: Record, one: EmbeddedRecord, ends: Sequence[EndClaim]
@@ -279,15 +303,17 @@ class _Planner:
             return 1.0 if UNSURE.search(text) or text.endswith("?") else ENDINGS.vetoed
         return ENDINGS.unread if record.record_id in self._unread else ENDINGS.unsure
 
-    def _withdrawn(self, end: EndClaim) -> None:
-        """A sentence that ends something, and that is no belief itself."""
+    def _withdrawn(self, end: EndClaim, made: EmbeddedRecord | None = None) -> None:
+        """A sentence that ends something, and that is no belief itself, or was one before."""
         held = [
             one
             for one in self._held.values()
-            if one.valid_from <= end.at and set(end.event_ids).isdisjoint(one.source_event_ids)
+            if one.valid_from <= end.at
+            and set(end.event_ids).isdisjoint(one.source_event_ids)
+            and not restates(end.text, one.title)
         ]
         text = f"{end.text} {end.subject}"
-        for one, share in self._meant(held, text, [end], None, ENDINGS.doubt):
+        for one, share in self._meant(held, text, [end], made, ENDINGS.doubt):
             if share >= ENDINGS.clear or not one.stands:
                 self._end(one, end)
 
@@ -361,6 +387,7 @@ class _Planner:
         for one in self._with_doubles(older):
             over = ended(one, record.record_id, record.valid_from)
             self._becomes(over, partial(replacing, self._store.graph, one, record, _said(record)))
+            self._over.append(over)
 
     def _end(self, older: Record, end: EndClaim) -> None:
         by = next(iter(end.event_ids), "user")
@@ -473,6 +500,10 @@ def _replaces(record: Record, older: Record) -> bool:
         differs = key(record.value) != key(older.value)
         return differs if record.polarity == older.polarity else not differs
     return may_be_about(record.title, older.title) and _other_value(record.title, older.title)
+
+
+def _same_scope(one: Record, other: Record) -> bool:
+    return (one.scope, one.scope_name) == (other.scope, other.scope_name)
 
 
 def _same_name(one: str, other: str) -> bool:

@@ -158,13 +158,14 @@ def find(runtime: ServiceRuntime, belief_id: str) -> Record:
 def keep(
     runtime: ServiceRuntime, belief_id: str, *, reason: str = "", both: bool = False
 ) -> Operation:
-    """A proposed, disputed or ended belief holds now; those that it was in dispute with end, or
-    hold, too, when `both` do."""
+    """A proposed, disputed or ended belief holds now. What it was in dispute with, and what had
+    ended it, ends; or in a dispute holds, too, when `both` do."""
     belief = find(runtime, belief_id)
     if belief.state == "current":
         raise BadInput(f"{belief_id} holds already")
     now = runtime.clock.now()
-    rivals = [*_rivals(runtime, belief), *_would_end(runtime, belief)]
+    ended_it = [one for one in _ended_it(runtime, belief) if one.stands]
+    rivals = [*_rivals(runtime, belief), *_would_end(runtime, belief), *ended_it]
     if both:
         if belief.state != "disputed":
             raise BadInput(f"{belief_id} is not in dispute", field="both")
@@ -342,6 +343,13 @@ def _would_end(runtime: ServiceRuntime, belief: Record) -> list[Record]:
         return []
     found = runtime.store.records.get(belief.namespace, _named(belief))
     return [one for one in found if one.traits.is_belief and one.stands]
+
+
+def _ended_it(runtime: ServiceRuntime, belief: Record) -> list[Record]:
+    """The belief by which another ended, if one did."""
+    if belief.state != "ended" or not belief.ended_by.startswith(ids.RECORD):
+        return []
+    return runtime.store.records.get(belief.namespace, [belief.ended_by])
 
 
 def _named(belief: Record) -> list[str]:
