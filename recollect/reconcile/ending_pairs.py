@@ -30,7 +30,7 @@ _MOST_BYTES = 1 << 16
 _READ = 600  # characters of a statement
 _SENTENCES = 6
 _STEM = 6  # characters of a word: "example" and "examples" are one
-_NAME = re.compile(r"[\w.+#@/-]++")
+_NAME = re.compile(r"(?:(?![\u2e80-\U0003ffff])[\w.+#@/-])++")  # also in text without spaces
 _VALUES = {
     "duration": r"(?<![\d.,])\d[\d.,]*+\s?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?)\b",
     "size": r"(?<![\d.,])\d[\d.,]*+\s?(?:[kmgt]i?b|[kmg]|megs?|gigs?|bytes|px|pixels|chars|characters|columns|cols|lines)\b",
