@@ -110,6 +110,12 @@ def read(text: str) -> ComparedStatement:
     )
 
 
+def is_tool(name: str) -> bool:
+    """Whether a word is the name of a tool, also written as its library's: Vue.js."""
+    known = _tool_kinds()
+    return any(one in known for one in (name.lower(), name.lower().removesuffix(".js")))
+
+
 def change(text: str, vector: bytes | None) -> float:
     """How likely a statement tells that something became otherwise, or is asked for no more: by its
     meaning, and by how its sentences are built."""
