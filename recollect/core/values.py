@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from recollect.core.errors import BadInput
-from recollect.core.ids import RECORD_NAME_PATTERN, RECORD_PATTERN, ULID_PATTERN
+from recollect.core.ids import RECORD, RECORD_NAME_PATTERN, RECORD_PATTERN, ULID_PATTERN
 from recollect.core.input_errors import explained
 from recollect.core.kinds import (
     KINDS,
@@ -238,8 +238,10 @@ class Record(Value, frozen=True, kw_only=True):
 
     def outdoes(self, other: "Record") -> bool:
         """Whether it is news beside another with the same words: it stands, and that one does not
-        (any more)."""
-        return self.stands and not other.stands
+        (any more); or a newer belief has ended that one since."""
+        changed = other.state == "ended" and other.ended_by.startswith(RECORD)
+        since = other.valid_until is not None and other.valid_until <= self.valid_from
+        return (self.stands and not other.stands) or (changed and since)
 
     def holds_in(self, session_id: str | None, branch: str) -> bool:
         """Whether it holds for a prompt of this session, on this branch. What was said for one

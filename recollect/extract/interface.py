@@ -36,6 +36,7 @@ class FactClaim:
     source_type: SourceType
     confidence: float = 0.7
     event_ids: tuple[str, ...] = ()
+    named: bool = False  # by the user or a file of the project: one turn is enough
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ import re
 
 _WORD = re.compile(r"[^\W_]+(?:[._/'-]+[^\W_]+)*", re.UNICODE)
 
+_WIDE = re.compile(r"[\u2e80-\U0003ffff]+")  # no space between words
+_PAIR = re.compile(r"..?")
+
 
 def word_set(text: str) -> frozenset[str]:
     """A set of words, written as a text."""
@@ -54,6 +57,17 @@ def hash_of_words(*parts: str) -> str:
 
 def content_words(text: str) -> list[str]:
     return normalised(text).split()
+
+
+def distinct_words(text: str) -> set[str]:
+    """The content words of a text, each once. In scripts that put no space between words, two
+    characters count as one."""
+    found: set[str] = set()
+    for word in content_words(text):
+        wide = _WIDE.findall(word)
+        found.update(part for run in wide for part in _PAIR.findall(run))
+        found.update(filter(None, _WIDE.split(word)))
+    return found
 
 
 def names(text: str) -> list[str]:

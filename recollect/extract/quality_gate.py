@@ -24,7 +24,7 @@ from recollect.extract.interface import (
     ProcedureClaim,
     RelationClaim,
 )
-from recollect.extract.normalised_text import content_words, hash_of_words, names
+from recollect.extract.normalised_text import content_words, distinct_words, hash_of_words, names
 
 MOST_PER_BATCH = 60
 MOST_PER_TURN = 4
@@ -124,18 +124,19 @@ def fault(record: Record) -> str:
         return "residue"
     if _EMPTY.match(title) and len(names(whole)) < 3:
         return "empty"
-    if _BOILERPLATE.search(title):
+    users = record.traits.is_belief and record.author == "user"
+    if _BOILERPLATE.search(title) and not users:  # "never write Co-Authored-By" is a rule
         return "boilerplate"
     if record.state == "proposed" and REDACTED in whole:
         return "redacted"  # nobody can decide about what is not there
-    words = content_words(whole)
+    words = distinct_words(whole)
     # The summary of a session may name no more than the file that was edited.
-    fewest = FEWEST_WORDS - (record.traits.is_belief and record.author == "user")
-    if len(set(words)) < fewest and not (record.traits.is_summary and record.files):
+    fewest = FEWEST_WORDS - users
+    if len(words) < fewest and not (record.traits.is_summary and record.files):
         return "unspecific"
     # A belief that the rules found names an alternative or a reason, so it may be short.
     stated = record.traits.is_belief and (record.author == "user" or record.strategy == "rules")
-    if not stated and not record.files and not names(whole) and len(set(words)) < 2 * FEWEST_WORDS:
+    if not stated and not record.files and not names(whole) and len(words) < 2 * FEWEST_WORDS:
         return "unspecific"
     return ""
 

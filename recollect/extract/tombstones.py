@@ -378,8 +378,10 @@ class Tombstones:
         made_ms = to_micros(record.created_at or record.valid_from) // 1000
         stones = []
         for one in self._applying_to(record.namespace, record.source_event_ids, record.session_id):
-            if one.record == record.record_id or (by_hand and made_ms > one.until_ms):
-                continue  # written by hand after the tombstone, so it is wanted
+            same_words = not one.events.isdisjoint(record.source_event_ids)
+            wanted = by_hand and made_ms > one.until_ms and not same_words
+            if one.record == record.record_id or wanted:
+                continue  # written by hand after the tombstone, and no quotation of what it covers
             stones.append((one, _nearness(one, record)))
         if not stones:
             return record

@@ -95,7 +95,11 @@ def _prompt(sources: Sources, draft: Draft) -> None:
     draft.notes["intent"] = intent(text)
     if sources.rules is not None:
         rules = sources.rules.about(namespaces, text, command=False)
-        draft.lines += [one for one in rules if one.why.startswith(NAMED) or not names_file(one)]
+        draft.lines += [
+            one
+            for one in rules
+            if one.why.startswith(NAMED) or not names_file(sources, question, one)
+        ]
     limit = DEEP_CANDIDATES if draft.about_past else CANDIDATES
     if not (sources.index_cache.ready(namespaces) or sources.index_cache.soon_ready(namespaces)):
         if draft.graphs:

@@ -5,6 +5,7 @@ draft.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from recollect.core.kinds import PROFILE, SUMMARY
 from recollect.core.text_words import words as words_in
@@ -22,11 +23,12 @@ from recollect.inject.draft import (
     profile_lines,
     standing_rules,
 )
+from recollect.reconcile.ending_pairs import is_tool
 from recollect.retrieve.graph import preferences
 from recollect.retrieve.start_ranking import rank_for_start
 from recollect.store.interface import RecordFilter
 from recollect.work.index import MAIN, last_summary
-from recollect.work.paths import looks_like_file
+from recollect.work.paths import base, is_source, looks_like_file
 
 SUMMARIES = 200  # the newest, of which one may be of this branch or person
 RECENT = 200  # memories, for those who ask on purpose
@@ -65,11 +67,17 @@ def start_lines(sources: Sources, draft: Draft) -> Iterator[BriefLine]:
         yield from _last_state(sources, draft, ())
         return
     near = _likeness(sources, question, rules)
-    for one in rank_for_start(rules, sources.clock.now(), near)[:MOST_RULES]:
-        line = memory_line(one.record, one.score, one.parts)
+    ranked = [
+        memory_line(one.record, one.score, one.parts)
+        for one in rank_for_start(rules, sources.clock.now(), near)
+    ]
+    for line in ranked:
         line.section = "rules"
-        held.append(line)
-    yield from (line for line in held if not names_file(line))
+    # What is about a file comes when that is named. But nobody may name it before it is edited, and
+    # no host asks then: of rules that are held it comes last.
+    about_file = partial(names_file, sources, question)
+    yield from (line for line in held if not about_file(line))
+    yield from sorted(ranked, key=about_file)[:MOST_RULES]
     summaries = [
         one
         for name in namespaces
@@ -125,10 +133,18 @@ def _profile(found: Iterable[Record]) -> Iterator[BriefLine]:
         yield line
 
 
-def names_file(line: BriefLine) -> bool:
-    """Whether a rule is about a file: it comes when that file is named, not at every start."""
+def names_file(sources: Sources, question: RecallQuestion, line: BriefLine) -> bool:
+    """Whether a rule is about a file: one that the project has, or a name like those of sources
+    that is no tool's, as Node.js is."""
     text = render.forms(line, as_sections=False)[0]
-    return any(looks_like_file(word.strip(".,;:!?()'\"`")) for word in text.split())
+    words = {word.strip(".,;:!?()'\"`") for word in text.split()}
+    named = {word for word in words if looks_like_file(word)}
+    if not named:
+        return False
+    names = {base(word) for word in named}
+    return any(is_source(word) and not is_tool(word) for word in named) or sources.work.ask(
+        question.namespaces[0], lambda work: any(work.by_name.get(one) for one in names)
+    )
 
 
 def _last_state(sources: Sources, draft: Draft, summaries: Sequence[Record]) -> Iterator[BriefLine]:

@@ -12,11 +12,13 @@ from datetime import datetime
 import msgspec
 
 from recollect.core import ids
+from recollect.core.tuning import ENDINGS
 from recollect.core.values import BeliefState, Fact, Operation, Preference, Record
 from recollect.extract.statement_match import same_statement, word_hashes
 from recollect.store.interface import Graph, Transaction
 
 MOST_REASON = 1000
+MOST_EVIDENCE = 20  # events
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,17 @@ def ending(graph: Graph, belief: Record, by: str, at: datetime, reason: str = ""
         changed=(ended(belief, by, at),),
         facts=_until(facts, at),
         gone=tuple(one.preference_id for one in preferences),
+    )
+
+
+def together(namespace: str, reason: str, some: Sequence[BeliefChange]) -> BeliefChange:
+    """Several beliefs end in one operation."""
+    return BeliefChange(
+        namespace,
+        reason,
+        changed=tuple(one for end in some for one in end.changed),
+        facts=tuple({one.fact_id: one for end in some for one in end.facts}.values()),
+        gone=tuple(dict.fromkeys(one for end in some for one in end.gone)),
     )
 
 
@@ -96,6 +109,18 @@ def ended(belief: Record, by: str, at: datetime) -> Record:
 def in_state(belief: Record, state: BeliefState, by: str = "") -> Record:
     """The belief, not ended, in another state."""
     return msgspec.structs.replace(belief, state=state, ended_by=by, valid_until=None)
+
+
+def said_again(belief: Record, events: Sequence[str]) -> Record:
+    """The belief with more evidence, and with less doubt if it holds. Of its evidence the first is
+    kept, and the newest."""
+    first, *more = dict.fromkeys((*belief.source_event_ids, *events))
+    doubt = 1 - belief.confidence if belief.state == "current" else 0.0
+    return msgspec.structs.replace(
+        belief,
+        source_event_ids=(first, *more[1 - MOST_EVIDENCE :]),
+        confidence=belief.confidence + ENDINGS.again * doubt,
+    )
 
 
 def made_with(graph: Graph, belief: Record) -> tuple[list[Fact], list[Preference]]:

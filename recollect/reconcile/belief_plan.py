@@ -36,6 +36,7 @@ from recollect.reconcile.belief_changes import (
     in_state,
     of_turn,
     replacing,
+    said_again,
 )
 from recollect.reconcile.dedupe import ClusterPlan, EmbeddedRecord
 from recollect.reconcile.ending_pairs import (
@@ -49,9 +50,11 @@ from recollect.reconcile.ending_pairs import (
     shares,
 )
 from recollect.reconcile.ending_pairs import score as ending_score
+from recollect.reconcile.recorded_statements import doubles, recorded_before
 from recollect.reconcile.related_beliefs import (
     cosine,
     cosines,
+    ended_since,
     rarity,
     refused,
     standing,
@@ -62,7 +65,6 @@ from recollect.reconcile.unread_statements import as_belief, stating_turns
 from recollect.store.interface import Store, with_content
 
 PROPOSED = 0.5  # what is proposed with less confidence has a veto against it
-MOST_EVIDENCE = 20  # events
 NAMED = 3  # words of a name; longer ones are a sentence
 FRAME = 2  # words besides their values, for two statements to be about one thing
 _ADVERBS = word_hashes("always only must please remember actually instead")
@@ -111,12 +113,19 @@ class _Planner:
             for one in standing(store, (namespace, everywhere(namespace)), proposed=True)
         }  # fmt: skip
         self._stored = frozenset(self._held)
+        self._doubles = doubles(self._held.values())  # an agent recorded what the rules had read
+        for some in self._doubles.values():
+            for one in some:
+                self._held.pop(one.record_id, None)
         self._new = sorted(new, key=lambda one: (one.record.valid_from, one.record.position or 0))
         self._written = {one.record.record_id: one.record for one in new}
         self._changes: dict[str, BeliefChange] = {}
         self._unread: set[str] = set()  # what the rules could not read
         self._gone: list[Record] = []  # of this batch, and ended in it
         self._repeated: dict[str, Record] = {}  # what only says again what is held
+        here = (namespace, everywhere(namespace))
+        self._recorded = recorded_before(store, here, [one.record for one in self._new])
+        self._over = [one for where in here for one in ended_since(store, where)]
         self._refused = [words_of(one) for one in refused(store, namespace)]
 
     def plan(
@@ -171,20 +180,76 @@ class _Planner:
 
     def _take(self, one: EmbeddedRecord, ends: Sequence[EndClaim]) -> None:
         record = self._written[one.record.record_id]
+        if recorded := self._recorded.get(record.record_id):
+            self._repeated[record.record_id] = record
+            if recorded.stands:
+                self._take_as_recorded(recorded, one, ends)
+            return
         said_before = next((old for old in self._held.values() if _covers(old, record)), None)
         if said_before is not None:
             self._strengthen(said_before, record)
+            for end in ends:
+                self._withdrawn(end, one)
             return
         if record.state == "current":
             self._confirm_proposed(record)
+        self._change_others(record, ends, one)
+        if self._written[record.record_id].state != "ended":
+            self._held[record.record_id] = self._written[record.record_id]
+
+    def _change_others(
+        self, record: Record, ends: Sequence[EndClaim], made: EmbeddedRecord
+    ) -> None:
         if record.author == "user" and record.state in ("current", "proposed"):
+            self._say_again(record)
             if record.state == "current":
                 for older in list(self._held.values()):
                     if _is_before(older, record) and _replaces(record, older):
                         self._replace(older, record)
-            self._end_meant(record, ends, one)
-        if self._written[record.record_id].state != "ended":
-            self._held[record.record_id] = self._written[record.record_id]
+            self._end_meant(record, ends, made)
+
+    def _say_again(self, record: Record) -> None:
+        """What ended a statement ends when that is said again; it is disputed if it was only
+        proposed."""
+        ended_by = {
+            one.ended_by
+            for one in self._over
+            if _is_before(one, record) and restates(record.title, one.title)
+        }
+        ended_it = [
+            one
+            for one in self._held.values()
+            if one.record_id in ended_by and _is_before(one, record) and _same_scope(one, record)
+        ]
+        if record.state == "current":
+            for one in ended_it:
+                self._replace(one, record)
+        elif ended_it and record.confidence >= PROPOSED:
+            self._dispute(ended_it, record)
+
+    def _take_as_recorded(
+        self, recorded: Record, one: EmbeddedRecord, ends: Sequence[EndClaim]
+    ) -> None:
+        """An agent recorded the statement before the rules read it: that belief changes others by
+        the words that were read, and as surely as they were."""
+        read = one.record
+        same = self._held.get(recorded.record_id, recorded)
+        if not same.value:
+            same = msgspec.structs.replace(
+                same, subject=read.subject, value=read.value, polarity=read.polarity
+            )
+        meant = msgspec.structs.replace(
+            same, title=read.title, summary=read.summary,
+            state=read.state, confidence=read.confidence,
+        )  # fmt: skip
+        self._written[same.record_id] = meant
+        self._change_others(meant, ends, one)
+        if self._written.pop(same.record_id).state == "disputed":
+            same = in_state(same, "disputed")
+        if same != recorded:
+            change = BeliefChange(same.namespace, _shortened(f"again: {read.title}"), (same,))
+            self._changes[same.record_id] = change
+        self._held[same.record_id] = same
 
     def _confirm_proposed(self, record: Record) -> None:
         """The same words that were only proposed so far."""
@@ -238,15 +303,17 @@ class _Planner:
             return 1.0 if UNSURE.search(text) or text.endswith("?") else ENDINGS.vetoed
         return ENDINGS.unread if record.record_id in self._unread else ENDINGS.unsure
 
-    def _withdrawn(self, end: EndClaim) -> None:
-        """A sentence that ends something, and that is no belief itself."""
+    def _withdrawn(self, end: EndClaim, made: EmbeddedRecord | None = None) -> None:
+        """A sentence that ends something, and that is no belief itself, or was one before."""
         held = [
             one
             for one in self._held.values()
-            if one.valid_from <= end.at and set(end.event_ids).isdisjoint(one.source_event_ids)
+            if one.valid_from <= end.at
+            and set(end.event_ids).isdisjoint(one.source_event_ids)
+            and not restates(end.text, one.title)
         ]
         text = f"{end.text} {end.subject}"
-        for one, share in self._meant(held, text, [end], None, ENDINGS.doubt):
+        for one, share in self._meant(held, text, [end], made, ENDINGS.doubt):
             if share >= ENDINGS.clear or not one.stands:
                 self._end(one, end)
 
@@ -300,15 +367,8 @@ class _Planner:
     # --- what becomes of a belief ---
 
     def _strengthen(self, older: Record, record: Record) -> None:
-        """The same statement again is evidence for what is held, and no second belief. Of its
-        evidence the first is kept, and the newest."""
-        first, *more = dict.fromkeys((*older.source_event_ids, *record.source_event_ids))
-        doubt = 1 - older.confidence if older.state == "current" else 0.0
-        firmer = msgspec.structs.replace(
-            older,
-            source_event_ids=(first, *more[1 - MOST_EVIDENCE :]),
-            confidence=older.confidence + ENDINGS.again * doubt,
-        )
+        """The same statement again is evidence for what is held, and no second belief."""
+        firmer = said_again(older, record.source_event_ids)
         self._held[older.record_id] = firmer
         self._repeated[record.record_id] = record
         if older.record_id in self._stored:
@@ -324,14 +384,20 @@ class _Planner:
                 of_turn(self._store.graph, as_belief(older), record, _said(record)), made=(over,)
             )
             return
-        over = ended(older, record.record_id, record.valid_from)
-        self._becomes(over, partial(replacing, self._store.graph, older, record, _said(record)))
+        for one in self._with_doubles(older):
+            over = ended(one, record.record_id, record.valid_from)
+            self._becomes(over, partial(replacing, self._store.graph, one, record, _said(record)))
+            self._over.append(over)
 
     def _end(self, older: Record, end: EndClaim) -> None:
         by = next(iter(end.event_ids), "user")
         reason = _shortened(end.text)
-        over = ended(older, by, end.at)
-        self._becomes(over, partial(ending, self._store.graph, older, by, end.at, reason))
+        for one in self._with_doubles(older):
+            over = ended(one, by, end.at)
+            self._becomes(over, partial(ending, self._store.graph, one, by, end.at, reason))
+
+    def _with_doubles(self, belief: Record) -> list[Record]:
+        return [belief, *self._doubles.get(belief.record_id, ())]
 
     def _dispute(self, older: Sequence[Record], record: Record) -> None:
         self._written[record.record_id] = msgspec.structs.replace(record, state="disputed")
@@ -341,9 +407,10 @@ class _Planner:
                 change = of_turn(self._store.graph, as_belief(one), record, _said(record))
                 self._changes[lost.record_id] = replace(change, made=(lost,))
                 continue
-            doubted = msgspec.structs.replace(one, state="disputed", ended_by=record.record_id)
-            graph = self._store.graph
-            self._becomes(doubted, partial(disputing, graph, one, record, _said(record)))
+            for same in self._with_doubles(one):
+                doubted = in_state(same, "disputed", record.record_id)
+                graph = self._store.graph
+                self._becomes(doubted, partial(disputing, graph, same, record, _said(record)))
 
     def _becomes(self, record: Record, change: Callable[[], BeliefChange]) -> None:
         """A belief that is held no more: a change if it is stored, else it is written so."""
@@ -433,6 +500,10 @@ def _replaces(record: Record, older: Record) -> bool:
         differs = key(record.value) != key(older.value)
         return differs if record.polarity == older.polarity else not differs
     return may_be_about(record.title, older.title) and _other_value(record.title, older.title)
+
+
+def _same_scope(one: Record, other: Record) -> bool:
+    return (one.scope, one.scope_name) == (other.scope, other.scope_name)
 
 
 def _same_name(one: str, other: str) -> bool:

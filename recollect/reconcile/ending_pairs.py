@@ -30,7 +30,7 @@ _MOST_BYTES = 1 << 16
 _READ = 600  # characters of a statement
 _SENTENCES = 6
 _STEM = 6  # characters of a word: "example" and "examples" are one
-_NAME = re.compile(r"[\w.+#@/-]++")
+_NAME = re.compile(r"(?:(?![\u2e80-\U0003ffff])[\w.+#@/-])++")  # also in text without spaces
 _VALUES = {
     "duration": r"(?<![\d.,])\d[\d.,]*+\s?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?)\b",
     "size": r"(?<![\d.,])\d[\d.,]*+\s?(?:[kmgt]i?b|[kmg]|megs?|gigs?|bytes|px|pixels|chars|characters|columns|cols|lines)\b",
@@ -108,6 +108,12 @@ def read(text: str) -> ComparedStatement:
         sides=tuple(names & side for side in _sides()),
         negated=bool(_NEGATED.search(text)),
     )
+
+
+def is_tool(name: str) -> bool:
+    """Whether a word is the name of a tool, also written as its library's: Vue.js."""
+    known = _tool_kinds()
+    return any(one in known for one in (name.lower(), name.lower().removesuffix(".js")))
 
 
 def change(text: str, vector: bytes | None) -> float:

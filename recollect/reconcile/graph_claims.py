@@ -336,7 +336,7 @@ class _Learner:
             self._renamed(claim)
             return
         subject = self._entity_named(claim.subject, claim) or self._new_entity(
-            claim.subject, "thing", claim, strong=strong
+            claim.subject, "thing", claim, strong=strong or claim.named
         )
         if subject is None:
             return

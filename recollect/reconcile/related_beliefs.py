@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from recollect.core.ids import RECORD
 from recollect.core.values import Record
 from recollect.extract.statement_match import Words, word_hashes
 from recollect.store.interface import RecordFilter, Store
@@ -41,6 +42,12 @@ def refused(store: Store, namespace: str) -> list[Record]:
     over = RecordFilter(kind="knowledge", state="ended")
     found = store.records.page(namespace, over, limit=_PAGE).items
     return [one for one in found if one.ended_by == "user"]
+
+
+def ended_since(store: Store, namespace: str) -> list[Record]:
+    """What newer statements ended, the last one to end first."""
+    found = store.records.beliefs(namespace, by="valid_until", state="ended", limit=_PAGE)
+    return [one for one in found if one.ended_by.startswith(RECORD)]
 
 
 def related(beliefs: Sequence[Record], text: str, most: int = 3) -> list[tuple[Record, float]]:

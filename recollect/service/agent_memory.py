@@ -71,13 +71,16 @@ def remember(runtime: ServiceRuntime, given: Remember) -> Done:
         )  # fmt: skip
         return _stored(write.add_observation(runtime, note))
     scope, scope_name = _scope(runtime, given, namespace, prompt)
+    said_in = namespace
     if scope == "everywhere":
         namespace = projects.namespace(runtime.actor)
     belief = write.NewKnowledge(
         namespace=namespace, type=given.type, title=title, content=content, files=given.files,
         reason=given.reason, session_id=session, author="assistant",
     )  # fmt: skip
-    return store_belief(runtime, belief, prompt, scope=scope, scope_name=scope_name)
+    return store_belief(
+        runtime, belief, prompt, said_in=said_in, scope=scope, scope_name=scope_name
+    )
 
 
 def store_belief(
@@ -85,11 +88,23 @@ def store_belief(
     new: write.NewKnowledge,
     prompt: UserPrompt | None = None,
     *,
+    said_in: str = "",
     scope: BeliefScope = "project",
     scope_name: str = "",
 ) -> Done:
-    """A belief that an agent tells. A type that instructs agents holds only in the user's words."""
+    """A belief that an agent tells. A type that instructs agents holds only in the user's words, of
+    a prompt in the namespace `said_in`."""
     users = prompt is not None and _covered(word_hashes(f"{new.title} {new.content}"), prompt.words)
+    if users and prompt is not None:
+        known = beliefs.said_before(
+            runtime,
+            said_in,
+            new.title,
+            prompt.event_id,
+            lasts=scope in ("project", "everywhere"),
+        )
+        if known is not None:
+            return _said_again(runtime, known, new, prompt, scope, scope_name)
     waits = "" if users or not TYPES[new.type].users_words_only else _why_not(prompt)
     added = write.add_knowledge(
         runtime,
@@ -107,6 +122,24 @@ def store_belief(
     others = beliefs.related(runtime, added.record.namespace, added.record.title, most=3)
     near = [one for one, score in others if score >= COVERED and one != added.record]
     return _stored(added, waits, tuple(near))
+
+
+def _said_again(
+    runtime: ServiceRuntime,
+    known: Record,
+    new: write.NewKnowledge,
+    prompt: UserPrompt,
+    scope: BeliefScope,
+    scope_name: str,
+) -> Done:
+    """What the rules read of the same prompt, or what is held in the same words: it is told once,
+    and holds as the agent understood it."""
+    operation = beliefs.confirm(runtime, known, prompt.event_id, new.type)
+    if scope != "project" and (scope, scope_name) != (known.scope, known.scope_name):
+        operation = beliefs.rescope(runtime, known.record_id, scope, scope_name)
+    if operation is None:
+        return Done("known", known)
+    return Done("stored", beliefs.find(runtime, known.record_id), operation.op_id)
 
 
 def _scope(
@@ -141,6 +174,8 @@ def correct(runtime: ServiceRuntime, given: Correct) -> Done:
     action = given.action or ("replace" if given.text else "end")
     if action == "replace" and not given.text:
         raise BadInput("what holds instead?", field="text")
+    if action == "end" and record.state == "ended":
+        raise BadInput(f"{given.id} ended already")
     prompt = _prompt(runtime, where[0], given.quote)
     waits = "" if record.author != "user" else _refused(record, given.text, action, prompt)
     if not record.traits.is_belief:

@@ -12,11 +12,14 @@ import msgspec
 
 from recollect.core import ids, values
 from recollect.core.errors import BadInput, NotFound
+from recollect.core.kinds import TYPES, KnowledgeType
 from recollect.core.projects import namespace as actors_namespace
 from recollect.core.values import TITLE_CHARS, Author, BeliefScope, BeliefState, Operation, Record
 from recollect.extract.content_hash import hash_of_memory
 from recollect.reconcile import belief_changes as changes
 from recollect.reconcile import related_beliefs
+from recollect.reconcile.recorded_statements import said_as, same_as
+from recollect.reconcile.restatements import restates
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
 from recollect.store.interface import RecordFilter, with_content
@@ -102,6 +105,47 @@ def related(
     return related_beliefs.related(beliefs, text, most)
 
 
+def said_before(
+    runtime: ServiceRuntime, namespace: str, text: str, event_id: str, *, lasts: bool = True
+) -> Record | None:
+    """The user's belief that says what an agent records of a prompt: what the rules read of the
+    same prompt, or, if it `lasts`, what is held in the same words."""
+    held = related_beliefs.standing(
+        runtime.visible_store, _heard_in(runtime, namespace), proposed=True
+    )
+    told = [one for one in held if one.author == USER]
+    read = said_as(text, [one for one in told if event_id in one.source_event_ids])
+    same = (
+        one
+        for one in told
+        if lasts
+        and one.stands
+        and one.scope in ("project", "everywhere")
+        and restates(text, one.title)
+    )
+    return next(iter(read), None) or next(same, None)
+
+
+def confirm(
+    runtime: ServiceRuntime, known: Record, event_id: str, type_: KnowledgeType
+) -> Operation | None:
+    """An agent records what is known already: the prompt is evidence for it, what was only proposed
+    holds, and a decision becomes the rule as which it was understood. None if all of it was so."""
+    operation = None
+    if known.state == "proposed":
+        operation = keep(runtime, known.record_id, reason="recorded by an agent")
+        known = find(runtime, known.record_id)
+    now = known
+    if event_id not in known.source_event_ids:
+        now = changes.said_again(now, (event_id,))
+    if TYPES[type_].is_rule and not known.is_rule:
+        now = msgspec.structs.replace(now, knowledge_type=type_)
+    if now == known:
+        return operation
+    change = changes.BeliefChange(now.namespace, f"again: {now.title}", (now,))
+    return _apply(runtime, change)
+
+
 def find(runtime: ServiceRuntime, belief_id: str) -> Record:
     """A belief by its id."""
     for namespace in all_namespaces(runtime):
@@ -114,13 +158,14 @@ def find(runtime: ServiceRuntime, belief_id: str) -> Record:
 def keep(
     runtime: ServiceRuntime, belief_id: str, *, reason: str = "", both: bool = False
 ) -> Operation:
-    """A proposed, disputed or ended belief holds now; those that it was in dispute with end, or
-    hold, too, when `both` do."""
+    """A proposed, disputed or ended belief holds now. What it was in dispute with, and what had
+    ended it, ends; or in a dispute holds, too, when `both` do."""
     belief = find(runtime, belief_id)
     if belief.state == "current":
         raise BadInput(f"{belief_id} holds already")
     now = runtime.clock.now()
-    rivals = [*_rivals(runtime, belief), *_would_end(runtime, belief)]
+    ended_it = [one for one in _ended_it(runtime, belief) if one.stands]
+    rivals = [*_rivals(runtime, belief), *_would_end(runtime, belief), *ended_it]
     if both:
         if belief.state != "disputed":
             raise BadInput(f"{belief_id} is not in dispute", field="both")
@@ -167,8 +212,9 @@ def replace(
         source_event_ids=event_ids or ((by,) if len(by) == ULID_CHARS else ()),
         source_type="corrected" if author == "user" else "inferred",
     )
-    change = changes.replacing(runtime.store.graph, old, new, reason or "replaced")
-    change = dataclasses.replace(change, made=(new,))
+    same = ending_all(runtime, old, new.record_id, reason or "replaced")
+    taken = changes.replacing(runtime.store.graph, old, new).preferences
+    change = dataclasses.replace(same, made=(new,), preferences=taken)
     operation = _apply(runtime, change)
     return find(runtime, new.record_id), operation
 
@@ -199,14 +245,8 @@ def _ended_by(
     """Others end by a belief, with what repeats them; `changed` is what becomes of the belief."""
     now = runtime.clock.now()
     ends = [changes.ending(runtime.store.graph, one, belief.record_id, now) for one in others]
-    change = changes.BeliefChange(
-        belief.namespace,
-        reason,
-        changed=(*changed, *(one for end in ends for one in end.changed)),
-        facts=tuple(one for end in ends for one in end.facts),
-        gone=tuple(one for end in ends for one in end.gone),
-    )
-    return _apply(runtime, change)
+    change = changes.together(belief.namespace, reason, ends)
+    return _apply(runtime, dataclasses.replace(change, changed=(*changed, *change.changed)))
 
 
 def propose_change(
@@ -305,6 +345,13 @@ def _would_end(runtime: ServiceRuntime, belief: Record) -> list[Record]:
     return [one for one in found if one.traits.is_belief and one.stands]
 
 
+def _ended_it(runtime: ServiceRuntime, belief: Record) -> list[Record]:
+    """The belief by which another ended, if one did."""
+    if belief.state != "ended" or not belief.ended_by.startswith(ids.RECORD):
+        return []
+    return runtime.store.records.get(belief.namespace, [belief.ended_by])
+
+
 def _named(belief: Record) -> list[str]:
     """The ids of the beliefs that a proposal is to end or to replace."""
     return [
@@ -345,10 +392,25 @@ def _end(
 ) -> Operation:
     if belief.state == "ended":
         raise BadInput(f"{belief.record_id} ended already")
-    now = runtime.clock.now()
-    change = changes.ending(runtime.store.graph, belief, by, now, reason or "ended")
+    change = ending_all(runtime, belief, by, reason or "ended")
     again = (changes.in_state(one, "current") for one in freed)
     return _apply(runtime, dataclasses.replace(change, changed=(*change.changed, *again)))
+
+
+def ending_all(
+    runtime: ServiceRuntime, belief: Record, by: str, reason: str
+) -> changes.BeliefChange:
+    """A belief ends with what else was made of the same statement, and with what waits for a
+    decision about it."""
+    now = runtime.clock.now()
+    same = [one for one in same_as(runtime.store, belief) if one.state != "ended"]
+    proposed = _in_states(runtime, belief.namespace, ("proposed",), MOST)
+    waits = [one for one in proposed if belief.record_id in _named(one)]
+    ends = [
+        changes.ending(runtime.store.graph, one, by, now, reason)
+        for one in (belief, *same, *waits)
+    ]  # fmt: skip
+    return changes.together(belief.namespace, reason, ends)
 
 
 def _rivals(runtime: ServiceRuntime, belief: Record) -> list[Record]:

@@ -33,7 +33,8 @@ from recollect.core.values import (
 from recollect.extract.content_hash import REASON, hash_of_memory
 from recollect.extract.tombstone_entry import tombstone_of, tombstone_of_edit
 from recollect.lifecycle.file_freshness import cite
-from recollect.reconcile.belief_changes import apply, ending
+from recollect.reconcile.belief_changes import apply
+from recollect.service.beliefs import ending_all
 from recollect.service.clean_input import without_own_text
 from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
@@ -433,9 +434,9 @@ def judge(
     given = feedback.give(record.namespace, record.record_id, verdict, runtime.actor)
     if verdict != "wrong" or not record.traits.is_belief or not record.stands:
         return given
-    change = ending(runtime.store.graph, record, "user", runtime.clock.now(), RATED_WRONG)
+    change = ending_all(runtime, record, "user", RATED_WRONG)
     operation = runtime.store.transaction(lambda tx: apply(tx, change, runtime.actor))
-    runtime.memories.changed(record.namespace, [record.record_id])
+    runtime.memories.changed(record.namespace, [one.record_id for one in change.changed])
     return operation
 
 

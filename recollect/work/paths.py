@@ -41,6 +41,16 @@ _MADE = re.compile(
 )
 _FILE = re.compile(r"[\w.+/-]{1,400}")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+# Of sources and of what configures, describes and ships them.
+_SOURCES = words_of(
+    """
+    adoc astro bash bat bazel c cc cfg clj cljs cmake conf cpp cs css csv cts cxx dart elm env erl
+    ex exs fish fs go gradle graphql groovy h hcl hpp hrl hs htm html ini ipynb java jinja jl js
+    json json5 jsonc jsonl jsx kt kts less lock lua m make md mdx mjs mk ml mli mm mts nim nix php
+    pl pm po prisma properties proto ps1 py pyi pyx r rb rego rs rst sass scala scss sh sol spec sql
+    svelte svg swift tex tf tfvars toml ts tsv tsx txt vb vue xml yaml yml zig zsh
+    """
+)
 _NAMES = words_of("Makefile Dockerfile Justfile Rakefile Gemfile Procfile Vagrantfile Jenkinsfile")
 
 
@@ -80,6 +90,14 @@ def looks_like_file(word: str) -> bool:
         return False
     name = base(word)
     return name in _NAMES or (bool(_EXTENSION.search(name[1:])) and not name.startswith("."))
+
+
+def is_source(word: str) -> bool:
+    """Whether a word of a sentence is the name of a source or of a file that configures. Node.js is
+    written like one: who knows the names of tools has to ask for them first."""
+    name = base(word)
+    known = name in _NAMES or name.rpartition(".")[2].lower() in _SOURCES
+    return known and looks_like_file(word)
 
 
 def shortest_unique(paths: Iterable[str], known: dict[str, set[str]]) -> list[str]:

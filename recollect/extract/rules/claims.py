@@ -7,6 +7,7 @@ inference, from plain sentences of an answer; nothing is taken from the output o
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from recollect.core.kinds import PROFILE
 from recollect.core.values import SourceType
@@ -208,7 +209,8 @@ def _named_command(call: ToolCall, project: str, turn: Turn) -> Iterator[Claim]:
         if named or step in said or step in written:
             # In "npm run lint" the word after "run" tells what it is for.
             purpose = next((one for one in purposes if one != "run"), "run")
-            yield _observed(project, f"{purpose}_command", step, turn, call, 0.85)
+            shown = _observed(project, f"{purpose}_command", step, turn, call, 0.85)
+            yield replace(shown, named=True)
 
 
 def _moved(call: ToolCall, turn: Turn) -> Iterator[Claim]:

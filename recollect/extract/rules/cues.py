@@ -48,9 +48,10 @@ CUES: tuple[Cue, ...] = (
         r"|\byou (?:no longer (?:need|have) to|needn't) \w+|\bno (?:longer|more) (?:need|required|necessary)\b|\bno need (?:to|for)\b.{1,120}\b(?:any ?more|any longer)\b"
         r"|\byou can (?:stop|drop|skip|forget) (?:with |about )?(?:\w+ing|the|that|those)\b"
         r"|\b(?:muss|musst|müsst|müssen|brauchst|braucht|brauchen)\b.{1,80}\bnicht mehr\b|\bkannst? du\b.{1,80}\b(?:sein lassen|weglassen|dir sparen)\b"
-        r"|\b(?:plus besoin de|tu n'as plus à|ya no hace falta|ya no tienes que|não precisa mais|non serve più|non devi più)\b|もう.{0,40}(?:必要ない|しなくて(?:も)?いい)|不用再|不需要再",
-        ("You don't need to ask before committing any more.", "You no longer have to regenerate the client.", "You can stop with the release notes.", "Das musst du ab jetzt nicht mehr fragen."),
-        ("You don't need to run it.",),
+        r"|\b(?:plus besoin de|tu n'as plus à|ya no hace falta|ya no tienes que|não precisa mais|non serve più|non devi più)\b|もう.{0,40}(?:必要ない|なくて(?:も)?いい)|不用再|不需要再|(?:^|[，。！；]|我们|请|以后)不再",
+        ("You don't need to ask before committing any more.", "You no longer have to regenerate the client.", "You can stop with the release notes.", "Das musst du ab jetzt nicht mehr fragen.",
+         "テストはもう書かなくていいです。", "不再使用pnpm了。"),
+        ("You don't need to run it.", "服务不再响应。"),
     ),
     _cue(
         "allowed again", "end",

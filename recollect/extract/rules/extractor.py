@@ -16,8 +16,9 @@ import msgspec
 
 from recollect.core import ids
 from recollect.core.clock import Clock
+from recollect.core.kinds import PROFILE
 from recollect.core.values import Candidate, Checkpoint, Record, StoredEvent
-from recollect.extract.interface import Claim, Extraction
+from recollect.extract.interface import Claim, Extraction, PreferenceClaim
 from recollect.extract.normalised_text import hash_of_words
 from recollect.extract.quality_gate import filter_candidates, filter_claims
 from recollect.extract.rules import claims, classify
@@ -28,6 +29,7 @@ from recollect.extract.rules.statements import BeliefStatement
 from recollect.extract.rules.store_reads import StoreReads
 from recollect.extract.rules.summary import Summary, TurnResult, summary
 from recollect.extract.rules.turns import Turn, turns_of
+from recollect.extract.statement_match import same_statement, word_hashes
 from recollect.store.interface import Batch
 
 SNAPSHOT = 10
@@ -78,7 +80,8 @@ class RulesExtractor:
             known=lambda digest: self._reads.by_hash(batch.namespace, digest),
             refused=refused,
         )
-        kept_claims, dropped_claims = filter_claims(found.claims, refused=refused)
+        claimed = self._with_belief(batch.namespace, found.claims, kept)
+        kept_claims, dropped_claims = filter_claims(claimed, refused=refused)
         kept_ids = {one.record.record_id for one in kept}
         return Extraction(
             candidates=tuple(kept),
@@ -91,6 +94,24 @@ class RulesExtractor:
             turns=found.turns,
             sifted=True,
         )
+
+    def _with_belief(
+        self, namespace: str, claimed: Iterable[Claim], kept: Sequence[Candidate]
+    ) -> Iterable[Claim]:
+        """Without preferences of which no belief was made: nothing could end them."""
+        for claim in claimed:
+            if not isinstance(claim, PreferenceClaim) or claim.category == PROFILE:
+                yield claim
+                continue
+            words = word_hashes(claim.value)
+            known = self._reads.by_hash(namespace, hash_of_words(claim.value))
+            if (known is not None and known.stands) or any(
+                one.record.traits.is_belief
+                and not set(one.record.source_event_ids).isdisjoint(claim.event_ids)
+                and same_statement(words, word_hashes(one.record.title))
+                for one in kept
+            ):
+                yield claim
 
     def _session(
         self, namespace: str, session_id: str, new: Sequence[StoredEvent]

@@ -152,7 +152,12 @@ def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> li
     found: list[BeliefStatement] = []
     own = own_sentences(text)
     readings = _readings(own, quoted=vetoes.QUOTATION in "\n".join(own))
-    if not standing(text).fires:
+    if standing(text).fires:
+        readings = [
+            replace(one, state="current") if one and _is_bound(one, said) else one
+            for one, said in zip(readings, own, strict=True)
+        ]
+    else:
         readings = [
             one if one and _is_clear(one, said) else None
             for one, said in zip(readings, own, strict=True)
@@ -192,6 +197,18 @@ def _is_clear(reading: _Reading, sentence: str) -> bool:
     alone, what is only proposed is mostly a task."""
     sure = reading.cue or reading.state == "current" or predicates.wish(sentence)
     return bool(sure) or _turns_down(sentence)
+
+
+def _is_bound(reading: _Reading, sentence: str) -> bool:
+    """Whether it says that it holds on a branch, and nothing speaks against it: where the detector
+    of statements fires, too, that is enough to hold it there. Of a session people mostly tell what
+    was done in it."""
+    if reading.scope != "branch" or reading.vetoed:
+        return False
+    bare = _unbound(patterns.FILLER.sub("", sentence), reading.bound)
+    only = vetoes.effects(sentence).keys() <= {"branch"}
+    told = reading.kind in ("rule", "decision")  # not how things are at the moment
+    return told and only and not patterns.REQUEST.match(bare)
 
 
 def _is_wish(one: BeliefStatement) -> bool:
@@ -337,13 +354,14 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
         return None  # it introduces what somebody or something else said
     if len(content_words(bare)) < 2 and speaks_english(bare):
         return None
+    reach = next((one for one in ("everywhere", "branch", "session") if one in effects), None)
+    bare = _unbound(bare, effects[reach]) if reach in ("branch", "session") else bare
     hint = cue(sentence) or cue(bare)
-    guess = kinds(sentence)
+    guess = kinds(bare if reach in ("branch", "session") else sentence)
     stated = 1 - guess["none"]
     kind: StatementKind = hint.kind if hint else max(_TYPES, key=lambda one: guess[one])
     if (hint is None or hint.kind == "decision") and _turns_down(bare):
         kind, stated = "decision", max(stated, STATEMENTS.held_by_cue)
-    reach = next((one for one in ("everywhere", "branch", "session") if one in effects), None)
     foreign = not speaks_english(sentence)
     state = _state(hint, kind, stated, foreign=foreign)
     if hint is None and patterns.REQUEST.match(bare):
@@ -360,6 +378,14 @@ def _reading(sentence: str, effects: dict[vetoes.Effect, str]) -> _Reading | Non
     name = hint.name if hint else ""
     vetoed = "unsure" in effects and kind != "end"
     return _Reading(kind, state, reach or "project", effects[reach] if reach else "", name, vetoed)
+
+
+def _unbound(sentence: str, bound: str) -> str:
+    """A sentence without the words before it that say how far it holds: they are no part of it, and
+    what follows is read as if it began there."""
+    before, _, after = sentence.partition(bound)
+    rest = after.lstrip(" ,:;-–—")
+    return rest if rest and len(before.split()) <= 2 else sentence
 
 
 def _state(hint: Cue | None, kind: StatementKind, stated: float, *, foreign: bool) -> State | None:

@@ -157,9 +157,9 @@ VETOES: tuple[Veto, ...] = (
     _veto(
         "going on now",
         "passing",
-        r"\b(?:i'm|it's|they're|we're|he's|she's|is|are) (?:still |currently |just )?(?!going|using|dropping|moving|switching|keeping|sticking|staying|getting|cutting|nothing|anything|something|everything|missing|existing|existing|being)\w+ing\b|\bis (?:down|melting|waiting|stuck)\b|\bstill torn\b|\b(?:that|this) (?!is\b|was\b|repo\b|repository\b|monorepo\b|team\b|app\b|package\b|project\b|codebase\b|crate\b|rule\b|convention\b|column\b|table\b|folder\b|branch\b|session\b|goes\b|holds\b|no\b|lives\b|means\b|way\b|week\b|year\b|month\b|sprint\b|service\b|flag\b|field\b|endpoint\b|limit\b|one\b)\w+",
+        r"\b(?:i'm|it's|they're|we're|he's|she's|is|are) (?:still |currently |just )?(?!going|using|dropping|moving|switching|keeping|sticking|staying|getting|cutting|nothing|anything|something|everything|missing|existing|existing|being)\w+ing\b|\bis (?:down|melting|waiting|stuck)\b|\bstill torn\b|\b(?:that|this) (?!(?:is|are|was|were|has|have|had|do|does|can|may|will|should|must|we|you|they|i|it)\b|was\b|repo\b|repository\b|monorepo\b|team\b|app\b|package\b|project\b|codebase\b|crate\b|rule\b|convention\b|column\b|table\b|folder\b|branch\b|session\b|goes\b|holds\b|no\b|lives\b|means\b|way\b|week\b|year\b|month\b|sprint\b|service\b|flag\b|field\b|endpoint\b|limit\b|one\b)\w+",
         ("never run that script again", "Push straight to main, CI is down.", "Use two workers, my laptop is melting."),
-        ("In this repo we squash.", "We're moving to Fly."),
+        ("In this repo we squash.", "We're moving to Fly.", "Never amend commits that are pushed."),
     ),
     _veto(
         "this once",
@@ -182,8 +182,8 @@ VETOES: tuple[Veto, ...] = (
     _veto(
         "this branch",
         "branch",
-        r"\bthis branch\b|\b(?:while|as long as) (?:we|i)(?:'re|'m| are| am) on \S+|\b(?:on|for|in) (?:the )?(?:feature|feat|fix|bugfix|hotfix|spike|release|chore|exp|wip)/[\w./-]+",
-        ("For this branch I don't care about tests.", "For spike/duckdb no tests."),
+        r"\bthis branch\b|\b(?:on|for|in) (?:the )?branch [\w.-]+/[\w./-]+|\b(?:while|as long as) (?:we|i)(?:'re|'m| are| am) on \S+|\b(?:on|for|in) (?:the )?(?:feature|feat|fix|bugfix|hotfix|spike|release|chore|exp|wip)/[\w./-]+",
+        ("For this branch I don't care about tests.", "For spike/duckdb no tests.", "On branch feature/x we use the old API."),
         ("Branches are named after tickets.",),
     ),
     _veto(

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.core.values import Candidate, Record, ToolClass
 from recollect.extract.interface import FactClaim, PreferenceClaim
-from recollect.extract.normalised_text import hash_of_words
+from recollect.extract.normalised_text import distinct_words, hash_of_words
 from recollect.extract.quality_gate import (
     MOST_PER_TURN,
     WINDOWS,
@@ -186,3 +186,11 @@ def test_a_summary_and_what_came_from_several_turns_count_for_no_turn() -> None:
     assert len(kept) == 11 and not dropped
     kept, dropped = filter_candidates([*uncited, summary], known=nothing, turns=turns, most=5)
     assert summary in kept and len(kept) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("Always use pnpm", 3), ("从现在开始一律使用pnpm。", 6), ("はい", 1), ("use use", 1)],
+)
+def test_words_without_spaces_are_counted_by_their_characters(text: str, count: int) -> None:
+    assert len(distinct_words(text)) == count

@@ -26,7 +26,8 @@ CELLS = {
     "terms": "{}",
 }  # fmt: skip
 NAMES = ", ".join(CELLS)
-Opened = tuple[Store, Callable[[], object]]  # and how an earlier version puts its row
+# The store, how an earlier version puts its row, and its connection.
+Opened = tuple[Store, Callable[[], object], Any]
 
 
 def in_a_file(settings: Settings, clock: ManualClock) -> Opened:
@@ -40,7 +41,7 @@ def in_a_file(settings: Settings, clock: ManualClock) -> Opened:
         db.execute(f"INSERT INTO turn_work ({NAMES}) VALUES ({marks})", CELLS)
 
     put()
-    return SqliteStore(settings, clock), put
+    return SqliteStore(settings, clock), put, db
 
 
 def on_a_server(server: Server, home: pathlib.Path, clock: ManualClock) -> Opened:
@@ -54,7 +55,7 @@ def on_a_server(server: Server, home: pathlib.Path, clock: ManualClock) -> Opene
         connection.execute(f"INSERT INTO recollect.turn_work ({NAMES}) VALUES ({marks})", CELLS)
 
     put()
-    return PostgresStore(chosen, clock), put
+    return PostgresStore(chosen, clock), put, connection
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -62,18 +63,20 @@ def opened(
     request: pytest.FixtureRequest, settings: Settings, tmp_path: pathlib.Path, clock: ManualClock
 ) -> Iterator[Any]:
     if request.param == "sqlite":
-        store, put = in_a_file(settings, clock)
-        yield store, put
-        store.close()
-        return
-    server: Server = request.getfixturevalue("postgres_server")
-    store, put = on_a_server(server, tmp_path / "home", clock)
+        store, put, earlier = in_a_file(settings, clock)
+    else:
+        server: Server = request.getfixturevalue("postgres_server")
+        store, put, earlier = on_a_server(server, tmp_path / "home", clock)
     yield store, put
+    earlier.close()
     store.close()
-    server.drop("before_names")
+    if request.param == "postgres":
+        server.drop("before_names")
 
 
-def test_rows_without_names_of_edits_go_and_may_still_come(opened: Opened) -> None:
+def test_rows_without_names_of_edits_go_and_may_still_come(
+    opened: tuple[Store, Callable[[], object]],
+) -> None:
     store, put = opened
     assert list(store.turn_works.stream(NAMESPACE)) == [], "they are derived again"
     put()
