@@ -15,7 +15,7 @@ from msgspec import Meta
 from recollect.core import projects
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.kinds import TYPES, KnowledgeType
-from recollect.core.values import TITLE_CHARS, BeliefScope, FactText, Record
+from recollect.core.values import TITLE_CHARS, BeliefScope, FactText, Record, RecordName
 from recollect.extract.statement_match import Words, word_hashes
 from recollect.service import beliefs, quotes, record_ids, write
 from recollect.service.quotes import UserPrompt
@@ -38,7 +38,7 @@ class Remember(Scope, frozen=True, kw_only=True):
 
 
 class Correct(Scope, frozen=True, kw_only=True):
-    id: Annotated[str, Meta(min_length=5, max_length=64)]
+    id: RecordName
     text: Text | None = None
     action: Literal["replace", "end", "forget"] | None = None
     reason: Annotated[str, Meta(max_length=500)] = ""
