@@ -33,9 +33,10 @@ from recollect.service import (
 from recollect.service.clean_input import scrubbed_tree
 from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, namespaces_to_search, refuse_kept_out
+from recollect.service.scope import GLOBAL, Scope, namespaces_to_search, refuse_kept_out
 
 LINE = 200
+BELIEVES = ("remember", "store_knowledge")
 
 
 def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) -> str:
@@ -48,11 +49,13 @@ def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) ->
     if unknown:
         known = ", ".join((*tool.properties, "project"))
         raise BadInput(f"{name} has no argument {unknown[0]!r}", hint=f"It takes: {known}.")
-    if given.get("project") is None:
-        given = {key: value for key, value in given.items() if key != "project"}
-        if cwd:
-            refuse_kept_out(runtime, cwd)
-            given["project_path"] = cwd
+    given = {key: value for key, value in given.items() if value is not None}
+    if given.get("project") == GLOBAL and cwd and name in BELIEVES and given.get("kind") != "note":
+        given = {**given, "scope": "everywhere"}  # else it belongs to where the agent works
+        del given["project"]
+    if "project" not in given and cwd:
+        refuse_kept_out(runtime, cwd)
+        given["project_path"] = cwd
     for key, value in given.items():
         if isinstance(value, str) and tool.properties.get(key, {}).get("type") == "array":
             given[key] = [line for line in value.splitlines() if line.strip()]  # a list as lines
@@ -170,8 +173,9 @@ def _observe(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 
 def _know(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
+    scope = given.pop("scope", "project")
     new = convert(write.NewKnowledge, {"author": "assistant", **given})
-    return _done_text(runtime, agent_memory.store_belief(runtime, new))
+    return _done_text(runtime, agent_memory.store_belief(runtime, new, scope=scope))
 
 
 def _remember(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
@@ -191,7 +195,10 @@ def _done_text(runtime: ServiceRuntime, done: agent_memory.Done) -> str:
     if done.op_id:
         text += f" (undo: {done.op_id})"
     if done.waits:
-        text += f"\nIt is a proposal until the user agrees, because {done.waits}."
+        text += f"\nIt is a proposal until the user agrees, because {done.waits.why}."
+        text += f" {done.waits.advice}"
+    elif done.narrowed:
+        text += f"\nIt holds in this project only, because {done.narrowed}."
     near = [memory_line(one) for one in done.related if _allowed_record(runtime, one)]
     if near:
         text += "\nThese hold, too; correct those that no longer do:\n" + "\n".join(near)

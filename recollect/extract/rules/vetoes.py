@@ -296,3 +296,29 @@ def effects(sentence: str) -> dict[Effect, str]:
         if one.effect not in found and (match := one.pattern.search(sentence)):
             found[one.effect] = match[0]
     return found
+
+
+# What a sentence is instead of a statement of the user's, by the veto that says so.
+_UNMEANT = {
+    "reported speech": "reported speech",
+    "introduces a quotation": "a quotation",
+    "text to be written": "a text to be written",
+    "what the agent did": "about what the agent did",
+    "laughter": "a joke",
+    "sarcasm": "a joke",
+    "asks to be told": "a question",
+    "somebody else's work": "about somebody else",
+    "what if": "a what-if",
+    "not ours": "not the user's own view",
+}
+
+
+def unmeant(sentence: str) -> str:
+    """What a sentence is if it is no statement of the user's; empty if no veto says so."""
+    if len(sentence) > LONGEST:
+        return "a pasted text"
+    return next(
+        (_UNMEANT[one.name] for one in VETOES
+         if one.name in _UNMEANT and one.pattern.search(sentence)),
+        "",
+    )  # fmt: skip
