@@ -78,7 +78,9 @@ class Done:
 
 def remember(runtime: ServiceRuntime, given: Remember) -> Done:
     if not given.text.strip():
-        raise BadInput("the text is empty", field="text")
+        raise BadInput(
+            "the text is empty, perhaps without its private spans and secrets", field="text"
+        )
     namespace = namespace_to_write(runtime, given)
     prompt = _prompt(runtime, namespace, given.quote)
     title, content = _title_and_rest(given.text)

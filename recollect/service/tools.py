@@ -5,6 +5,7 @@ get_observations gives the rest. What is refused raises an error whose words the
 No text can be taken for a tag of the host's, and what is sensitive needs consent, as in a hook.
 """
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -36,6 +37,14 @@ from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import GLOBAL, Scope, namespaces_to_search, refuse_kept_out
 
 LINE = 200
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
+# What a day means without a time, in UTC: where it begins, or where it ends.
+DATES = {
+    "since": "T00:00:00Z",
+    "at": "T00:00:00Z",
+    "until": "T23:59:59.999999Z",
+    "as_of": "T23:59:59.999999Z",
+}
 BELIEVES = ("remember", "store_knowledge")
 
 
@@ -59,10 +68,24 @@ def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) ->
     for key, value in given.items():
         if isinstance(value, str) and tool.properties.get(key, {}).get("type") == "array":
             given[key] = [line for line in value.splitlines() if line.strip()]  # a list as lines
+        elif key in DATES and isinstance(value, str) and DAY.fullmatch(value.strip()):
+            given[key] = f"{value.strip()}{DATES[key]}"
+    _refuse_no_path(given.get("files"))
     if tool.writes:
         given = scrubbed_tree(runtime, given, tool.as_sent)
     text = RUN[name](runtime, given)
     return text if tool.fenced else render.disarm(text)
+
+
+def _refuse_no_path(files: Any) -> None:
+    """BadInput for what is no path of a file, or leads out of the place where it begins."""
+    for at, path in enumerate(files if isinstance(files, list) else ()):
+        if isinstance(path, str) and (not path.isprintable() or ".." in path.split("/")):
+            raise BadInput(
+                f"{path!r} is no path of a file",
+                field=f"files[{at}]",
+                hint="Give the path in the project, without .. and control characters.",
+            )
 
 
 # --- the tools -----------------------------------------------------------------------------------
