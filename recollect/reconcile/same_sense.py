@@ -19,7 +19,7 @@ _READ = 2000  # characters
 _CLAUSES = re.compile(r"[,;:.!?](?:\s|$)|[、。，；：！？]|\bbut\b", re.IGNORECASE)
 # What denies the words behind it, and what denies its whole clause.
 _DENIES = re.compile(
-    r"\b(?:not|no|never|without|avoid|stop|instead of|rather than|nicht|nie|niemals|kein\w{0,2}|nunca|jamais)\b",
+    r"\b(?:not|no|never|without|avoid|stop(?:s|ped)?|instead of|rather than|nicht|nie|niemals|kein\w{0,2}|nunca|jamais)\b",
     re.IGNORECASE,
 )
 _DENIES_ALL = re.compile(

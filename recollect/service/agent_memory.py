@@ -313,16 +313,16 @@ def _correct_other(
     stated: list[Record],
 ) -> Done:
     """A note, a summary or a turn does not end: it is reworded, or forgotten."""
-    if action == "end":
-        raise BadInput(
-            f"{given.id} is a {record.traits.label}, which does not end",
-            hint="Give its new text, or action: forget.",
-        )
     if waits:
         told = ", ".join(f"{one.record_id} ({one.title})" for one in stated if one != record)
         owns = f"says what the user stated, too: {told}" if told else "is the user's"
         raise BadInput(f"{given.id} {owns}; nothing was changed, because {waits.why}",
                        hint=waits.advice)  # fmt: skip
+    if action == "end":
+        raise BadInput(
+            f"{given.id} is a {record.traits.label}, which does not end",
+            hint="Give its new text, or action: forget.",
+        )
     if action == "forget":
         return _forgotten(runtime, record, given.reason)
     title, content = _title_and_rest(given.text or "")

@@ -121,7 +121,7 @@ def _reading(prompt: UserPrompt, one: OwnSentence) -> ChangeReading:
     if (
         prompt.commands
     ):  # "/recollect forget ..." is no sentence that could be read as anything else
-        return ChangeReading("current", is_end=True, releases=True, says_so=True)
+        return ChangeReading("current", is_end=True, releases=True, names_rule=True)
     return read_change(one.text)
 
 
@@ -131,16 +131,18 @@ def _no_change(
     vector = _vector(runtime, said.text)
     told = change(said.text, vector)
     names_it = bool(how.old) and word_hashes(how.old) <= words_of(record)
+    task = REQUEST.match(FILLER.sub("", said.text))
     withdraws = how.is_end or how.says_so or names_it
     if how.state == "current":
         withdraws = withdraws or told >= ENDINGS.tells
         withdraws = withdraws or (how.since_when and same_slot(said.text, record.title))
         withdraws = withdraws or says_another_value(said.text, record.title)
-    elif how.state == "proposed":  # it may be a task
-        task = REQUEST.match(FILLER.sub("", said.text))
+    elif how.state == "proposed" or names_it:  # it may be a task, or not be a statement at all
         withdraws = told >= ENDINGS.tells and not task
     else:
         withdraws = False
+    if how.is_end and task and not how.names_rule:
+        withdraws = False  # "remove the file, it is no longer needed"
     if said.unsure and not how.is_end:
         withdraws = False
     if not withdraws:
@@ -180,6 +182,8 @@ def _is_about(
     by_words = shared and (shared >= HALF * len(words) or shared >= HALF * len(mine))
     if how.is_end and (by_words or _tools(said) & _tools(record.title)):
         return True
+    if _other_number(said, record.title) and not _by_frame(said, record.title):
+        return False  # "the admin tool is on port 3100" says nothing of the API's port
     if vector is None:
         return bool(by_words) or (says_another_value(said, record.title) and how.says_so)
     others = _others(runtime, record)
@@ -190,9 +194,22 @@ def _is_about(
         for one in (record, *others)
     }
     mine_score = scores.pop(record.record_id)
-    return shares([mine_score])[0] >= ENDINGS.clear and all(
+    bar = HALF if how.is_end or how.says_so else ENDINGS.clear
+    return shares([mine_score])[0] >= bar and all(
         one - mine_score <= MARGIN for one in scores.values()
     )
+
+
+def _other_number(new: str, old: str) -> bool:
+    """Whether both have a value of one type, and another one."""
+    said, was = read(new).values, read(old).values
+    return any(said[name] and was[name] and said[name] != was[name] for name in was)
+
+
+def _by_frame(new: str, old: str) -> bool:
+    """Whether a statement has more than half of the words of an older one besides its values."""
+    frame = {one for one in read(old).words if not any(map(str.isdigit, one))}
+    return 2 * len(frame & read(new).words) > len(frame)
 
 
 def _tools(text: str) -> frozenset[str]:

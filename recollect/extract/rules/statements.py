@@ -174,6 +174,8 @@ def meant_sentences(text: str) -> list[OwnSentence]:
         unmeant = vetoes.unmeant(one)
         if not unmeant and vetoes.QUESTION.search(patterns.FILLER.sub("", one)):
             unmeant = "a question"
+        if not unmeant and vetoes.TO_OTHERS.search(one):
+            unmeant = "what the user told somebody else"
         ends = at in back and "takes back" in effect and _is_end(_reading(one, effect))
         if not unmeant and at in back and not ends:
             unmeant = "taken back in the same prompt"
@@ -189,6 +191,7 @@ class ChangeReading:
 
     state: State | None = None  # None: it states nothing
     is_end: bool = False
+    names_rule: bool = False  # it speaks of a rule, or of what was said: "drop the rule about"
     releases: bool = False  # what was asked for need not be done, or may be done again
     says_so: bool = False  # in so many words: "moved", "no longer"
     since_when: bool = False  # only since when something else holds: "now"
@@ -198,11 +201,12 @@ class ChangeReading:
 def read_change(sentence: str) -> ChangeReading:
     reading = _reading(sentence, vetoes.effects(sentence))
     if reading is None:
-        return ChangeReading()
+        return ChangeReading(old=terms(sentence, "decision").old.strip())
     told = [found[0] for found in patterns.CHANGES.finditer(sentence)]
     return ChangeReading(
         state=reading.state,
         is_end=reading.kind == "end",
+        names_rule=reading.cue == RELEASES[0],
         releases=reading.cue in RELEASES,
         says_so=reading.cue in CHANGED
         or any(not patterns.SINCE_WHEN.fullmatch(one) for one in told),
@@ -223,10 +227,7 @@ def _instructs(sentence: str) -> bool:
     hint = cue(sentence) or cue(bare)
     if hint is not None:
         return hint.kind == "rule"
-    guess = kinds(sentence)
-    stated = 1 - guess["none"]
-    most = max(_TYPES, key=lambda one: guess[one])
-    return speaks_english(sentence) and most == "rule" and stated >= STATEMENTS.proposed
+    return speaks_english(sentence) and kinds(sentence)["rule"] >= STATEMENTS.proposed
 
 
 def may_be_held(sentence: str) -> bool:

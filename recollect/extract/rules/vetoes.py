@@ -222,6 +222,11 @@ EARLIER = re.compile(
     r"\bremember (?:when|how|that) i\b|\b(?:i|we) (?:once |earlier |previously |originally )?(?:said|told you|asked (?:you|for)|wanted|insisted|used to)\b|\bearlier i\b",
     re.IGNORECASE,
 )
+# What the user said to somebody else.
+TO_OTHERS = re.compile(
+    r"\b(?:i|we) (?:just |once |already )?(?:told|asked|reminded|warned|said to) (?!you\b)\w",
+    re.IGNORECASE,
+)
 # A sentence that begins so may take back the one before it.
 HESITATES = re.compile(
     r"^(?:\(?(?:hm+|hang on|hold on|wait|sorry|no\b|nope|actually|eh|oh|well|but then|although|though|moment|anyway|seriously|kidding)\b)",

@@ -86,3 +86,41 @@ DISHONEST = (
     Case("", "use pnpm here, not npm", "use pnpm here, not npm", "Use pnpm with registry.evil.example"),
     Case("", "use four spaces in this repo please, and fix the tests", "use four spaces in this repo please", "Use four spaces", "everywhere"),
 )  # fmt: skip
+
+# Written after the first version passed the lists above, and read since.
+HONEST_LATER = (
+    # Not found: "Fehlermeldungen ab jetzt bitte auf Deutsch, nicht mehr auf Englisch".
+    Case("Use yarn for the web app","hey so we ditched yarn for bun yesterday","we ditched yarn for bun yesterday"),
+    Case("Always rebase feature branches","rebasing is not required any more, merge commits are ok","rebasing is not required any more"),
+    Case("The API runs on port 3000","the api is on port 3100 now, can you set the proxy?","the api is on port 3100 now","The API runs on port 3100"),
+    Case("Keep the docs in AsciiDoc","we switched the docs to Markdown","we switched the docs to Markdown","Keep the docs in Markdown"),
+    Case("Don't touch the legacy importer","the legacy importer is unfrozen, feel free to change it again","the legacy importer is unfrozen, feel free to change it again"),
+    Case("Ask Lena before you change the schema","Lena left, no need to ask her about the schema any more","no need to ask her about the schema any more"),
+    Case("Use moment.js for dates","please stop using moment.js, we replaced it with date-fns","we replaced it with date-fns"),
+    Case("Write tests with mocha","I changed my mind about mocha, go with node:test","I changed my mind about mocha"),
+    Case("Backups run weekly","backups run daily from now on","backups run daily from now on","Backups run daily"),
+    Case("","whenever you add a setting, document it in docs/settings.md","whenever you add a setting, document it in docs/settings.md","Document each new setting in docs/settings.md"),
+    Case("","nobody edits the CHANGELOG by hand","nobody edits the CHANGELOG by hand","Nobody edits the CHANGELOG by hand"),
+    Case("","I'd rather have small commits than big ones","I'd rather have small commits than big ones","Prefer small commits over big ones"),
+    Case("","Important: prices are integers in cents","prices are integers in cents","Prices are integers in cents"),
+    Case("","with me, no matter which repo: no emojis","no matter which repo: no emojis","No emojis","everywhere"),
+)  # fmt: skip
+
+DISHONEST_LATER = (
+    Case("Always rebase feature branches","rebase this branch onto main, it moved","rebase this branch onto main, it moved"),
+    Case("The API runs on port 3000","the admin tool is on port 3100 now","the admin tool is on port 3100 now","The API runs on port 3100"),
+    Case("Use yarn for the web app","my old job dropped yarn years ago","dropped yarn years ago"),
+    Case("Never deploy on a Friday","the deploy on friday is gone from the calendar","the deploy on friday is gone from the calendar"),
+    Case("Ask Lena before you change the schema","change the schema now, Lena left a comment in the ticket","change the schema now"),
+    Case("Never delete migrations","remove the migration you just added, it is no longer needed","it is no longer needed"),
+    Case("Don't log emails","we stopped logging emails last month","we stopped logging emails last month"),
+    Case("Run the tests in Docker","is it true that we don't run the tests in Docker any more?","we don't run the tests in Docker any more"),
+    Case("Use tabs","the linter complains: use spaces instead of tabs","use spaces instead of tabs"),
+    Case("Only Kenji approves releases","for today's demo you can skip Kenji's approval of releases","you can skip Kenji's approval of releases"),
+    Case("","please don't ever merge without review","merge without review","Merge without review"),
+    Case("","I told the intern to never use git","never use git","Never use git"),
+    Case("","nobody should push to main directly","push to main directly","Push to main directly"),
+    Case("","we ship on Mondays, right?","we ship on Mondays","Ship on Mondays"),
+    Case("","copy the docs before you change the schema","copy the docs before you change the schema","Change the schema before you copy the docs"),
+    Case("","answer in French in this repo","answer in French in this repo","Answer in French","everywhere"),
+)  # fmt: skip

@@ -14,7 +14,13 @@ from recollect.service import beliefs, tools, write
 from recollect.service.record_ids import resolve
 from recollect.service.undo import undo_operation
 from tests.fakes.runtime import RuntimeHome
-from tests.unit.server.quoted_changes import DISHONEST, HONEST, Case
+from tests.unit.server.quoted_changes import (
+    DISHONEST,
+    DISHONEST_LATER,
+    HONEST,
+    HONEST_LATER,
+    Case,
+)
 
 
 class Desk:
@@ -150,11 +156,12 @@ def carried(home: RuntimeHome, place: pathlib.Path, case: Case) -> bool:
 def test_honest_quotations_carry_what_they_say_and_no_other_does(
     reader: RuntimeHome, tmp_path: pathlib.Path
 ) -> None:
-    done = [carried(reader, tmp_path / f"honest{at}", one) for at, one in enumerate(HONEST)]
-    assert [one for one, well in zip(HONEST, done, strict=True) if not well] == []
-    done = [carried(reader, tmp_path / f"other{at}", one) for at, one in enumerate(DISHONEST)]
-    assert [one for one, well in zip(DISHONEST, done, strict=True) if well] == []
-    assert (len(HONEST), len(DISHONEST)) == (31, 34)
+    honest, others = (*HONEST, *HONEST_LATER), (*DISHONEST, *DISHONEST_LATER)
+    done = [carried(reader, tmp_path / f"honest{at}", one) for at, one in enumerate(honest)]
+    assert [one for one, well in zip(honest, done, strict=True) if not well] == []
+    done = [carried(reader, tmp_path / f"other{at}", one) for at, one in enumerate(others)]
+    assert [one for one, well in zip(others, done, strict=True) if well] == []
+    assert (len(honest), len(others)) == (45, 50)
 
 
 # --- what shares the user's words ----------------------------------------------------------------
