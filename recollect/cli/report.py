@@ -81,6 +81,8 @@ def _print_report(report: dict[str, Any]) -> None:
         click.secho("\nFiles", bold=True)
         for one in report["hotspots"]:
             click.echo(f"{one['memories']:5}  {one['path']}")
+    if waits := report["waiting"]:
+        click.echo(f"\n{many(waits, 'belief')} to decide about: recollect review")
     if not view["events"] and not view["memories"]:
         click.echo("Nothing happened here. In every project: recollect report -p all")
 

@@ -27,7 +27,7 @@ work unless you name another (name, id or path), `global`, or `all`. Times are I
 
 _TEXT = {"type": "string"}  # names, ids and times are texts, too
 _TEXTS = {"type": "array", "items": _TEXT}
-_QUOTE = {"type": "string", "description": "the user's words that say so"}
+_QUOTE = {"type": "string", "description": "the user's whole sentence that says so"}
 
 
 @dataclass(frozen=True)

@@ -383,31 +383,12 @@ class Tombstones:
             if one.record == record.record_id or wanted:
                 continue  # written by hand after the tombstone, and no quotation of what it covers
             stones.append((one, _nearness(one, record)))
-        if not stones:
-            return record
-        hidden = functools.partial(_hidden, stones)
-        marks = frozenset().union(
-            *(one.fingerprints for one, near in stones if near or not one.may_be_relearned)
-        )
-        title, summary, detail = (
-            "" if fingerprint(text) in marks else without_statements(text, hidden)
-            for text in (record.title, record.summary, record.detail)
-        )
-        facts = tuple(
-            fact
-            for fact in record.facts
-            if fingerprint(fact) not in marks and without_statements(fact, hidden)
-        )
-        if (title, summary, detail, facts) == (
-            record.title, record.summary, record.detail, record.facts,
-        ):  # fmt: skip
-            return record
-        title = title or _first_line(summary) or _first_line(detail) or next(iter(facts), "")
-        if not title or not any(statements(" ".join((title, summary, detail, *facts)))):
-            return None
-        return msgspec.structs.replace(
-            record, title=title, summary=summary, detail=detail, facts=facts
-        )
+        return _without(record, stones) if stones else record
+
+    def would_hide(self, entry: dict[str, Any], record: Record) -> bool:
+        """Whether a memory would lose something by a tombstone that is not written yet."""
+        stone = active_tombstones([entry])[0]
+        return _without(record, [(stone, _nearness(stone, record))]) != record
 
     # --- the tombstones ---
 
@@ -465,6 +446,31 @@ class _TombstoneLookup:
 
 
 _TEXTS = ("title", "summary", "detail", "facts")
+
+
+def _without(record: Record, stones: Sequence[tuple[Tombstone, float]]) -> Record | None:
+    """A memory without what these tombstones hide; None when nothing is left of it."""
+    hidden = functools.partial(_hidden, stones)
+    marks = frozenset().union(
+        *(one.fingerprints for one, near in stones if near or not one.may_be_relearned)
+    )
+    title, summary, detail = (
+        "" if fingerprint(text) in marks else without_statements(text, hidden)
+        for text in (record.title, record.summary, record.detail)
+    )
+    facts = tuple(
+        fact
+        for fact in record.facts
+        if fingerprint(fact) not in marks and without_statements(fact, hidden)
+    )
+    if (title, summary, detail, facts) == (
+        record.title, record.summary, record.detail, record.facts,
+    ):  # fmt: skip
+        return record
+    title = title or _first_line(summary) or _first_line(detail) or next(iter(facts), "")
+    if not title or not any(statements(" ".join((title, summary, detail, *facts)))):
+        return None
+    return msgspec.structs.replace(record, title=title, summary=summary, detail=detail, facts=facts)
 
 
 def _nearness(stone: Tombstone, record: Record) -> float:

@@ -170,18 +170,25 @@ def same_slot(new: str, old: str) -> bool:
     """Whether a statement speaks of what an older one says, and not only of its subject: it has
     another value for it, or more than half of its words. "The cache is in Memcached now" does of
     "The cache is in Redis", "the cache is warmed now" does not."""
-    said, was = read(new), read(old)
-    if _other_value(said, was) or _other_of_a_kind(said, was, 1.0):
+    if says_another_value(new, old):
         return True
+    said, was = read(new), read(old)
     frame = was.words - _FORCE
     return len(said.words & frame) > ENDINGS.frame * len(frame)
+
+
+def says_another_value(new: str, old: str, changes: float = 1.0) -> bool:
+    """Whether a statement has a value, or names a thing that does the same job, and the older one
+    has another."""
+    said, was = read(new), read(old)
+    return _other_value(said, was) or _other_of_a_kind(said, was, changes)
 
 
 def may_change(new: str, old: str, changes: float) -> bool:
     """Whether a prompt that may be a task can be meant to change an older statement: it has another
     value for it, or clearly tells of a change. Nobody changes their mind in the words of a template:
     "rename the tab of the order page" says nothing against the same task for the cart page."""
-    if _other_value(read(new), read(old)) or _other_of_a_kind(read(new), read(old), changes):
+    if says_another_value(new, old, changes):
         return True
     if changes < ENDINGS.tells and speaks_english(new):  # what the model of changes was fitted on
         return False

@@ -42,8 +42,21 @@ def current(
 
 
 def waiting(runtime: ServiceRuntime, namespace: str, limit: int = MOST) -> list[Record]:
-    """What a person should decide: proposed and disputed beliefs, newest first."""
-    return _in_states(runtime, namespace, ("proposed", "disputed"), limit)
+    """What a person should decide: proposed and disputed beliefs, newest first, without proposals
+    to end what has ended since."""
+    found = _in_states(runtime, namespace, ("proposed", "disputed"), limit)
+    targets = {one.record_id: _ends(one) for one in found}
+    wanted = [target for named in targets.values() for target in named]
+    stand = {
+        one.record_id
+        for one in (runtime.store.records.get(namespace, wanted) if wanted else ())
+        if one.state != "ended"
+    }
+    return [
+        one
+        for one in found
+        if not targets[one.record_id] or not stand.isdisjoint(targets[one.record_id])
+    ]
 
 
 def standing(
@@ -354,12 +367,15 @@ def _ended_it(runtime: ServiceRuntime, belief: Record) -> list[Record]:
 
 def _named(belief: Record) -> list[str]:
     """The ids of the beliefs that a proposal is to end or to replace."""
-    return [
-        fact.removeprefix(mark)
-        for mark in (REPLACES, ENDS)
-        for fact in belief.facts
-        if fact.startswith(mark)
-    ]
+    replaced = [one.removeprefix(REPLACES) for one in belief.facts if one.startswith(REPLACES)]
+    return [*replaced, *_ends(belief)]
+
+
+def _ends(belief: Record) -> list[str]:
+    """The ids of the beliefs that a proposal is only to end."""
+    if belief.state != "proposed":
+        return []
+    return [one.removeprefix(ENDS) for one in belief.facts if one.startswith(ENDS)]
 
 
 def rescope(

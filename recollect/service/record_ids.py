@@ -9,18 +9,22 @@ import re
 from collections.abc import Iterable, Sequence
 
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.ids import RECORD, RECORD_PATTERN
+from recollect.core.ids import RECORD, RECORD_NAME_PATTERN, RECORD_PATTERN
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import all_namespaces
 
 _ID = re.compile(RECORD_PATTERN)
+_NAME = re.compile(RECORD_NAME_PATTERN)
+_FORM = "An id is mr_ and 26 letters and digits, or the last five of them or more."
 
 
 def resolve(runtime: ServiceRuntime, name: str, namespaces: Sequence[str] | None = None) -> str:
     """The id that a name stands for in these namespaces, by default in all. NotFound when it is the
-    end of no id there; a whole id is not looked up."""
+    end of no id there, or not in the form of one; a whole id is not looked up."""
     if _ID.match(name):
         return name
+    if not _NAME.match(name):
+        raise NotFound(f"{name!r} is no id of a memory", hint=_FORM)
     ending = name.strip("[] ").upper().removeprefix(RECORD.upper())
     where = all_namespaces(runtime) if namespaces is None else namespaces
     found = {one for place in where for one in runtime.store.records.ending(place, ending)}

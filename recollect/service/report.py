@@ -1,7 +1,8 @@
 """A report on a period, for people and for agents that plan.
 
 In: a period and a project. Out: a report as data and as Markdown: overview, days, types, sessions,
-what was learned and done, next steps, and the files with the most memories.
+what was learned and done, next steps, the files with the most memories, and how many beliefs wait
+for a decision.
 """
 
 import os
@@ -17,6 +18,7 @@ from recollect.core.errors import BadInput
 from recollect.core.kinds import TYPES
 from recollect.core.values import Moment, Record, Value
 from recollect.lifecycle.file_freshness import ASKED_S, in_background
+from recollect.service import beliefs
 from recollect.service.runtime import ServiceRuntime
 from recollect.service.scope import Scope, namespaces_to_list, project_id
 from recollect.store.interface import Cursor, RecordFilter
@@ -89,6 +91,7 @@ class Report(Value, frozen=True, kw_only=True):
     tasks: tuple[ReportItem, ...]
     next_steps: tuple[ReportItem, ...]
     hotspots: tuple[Hotspot, ...]
+    waiting: int  # beliefs that are proposed or disputed: somebody should decide about them
     complete: bool
     markdown: str = ""
 
@@ -145,6 +148,7 @@ def report(runtime: ServiceRuntime, asked: ReportQuery) -> Report:
         tasks=_tasks(records),
         next_steps=_next_steps(runtime, namespaces, since, records),
         hotspots=_hotspots(runtime, records),
+        waiting=sum(len(beliefs.waiting(runtime, namespace)) for namespace in namespaces),
         complete=complete,
     )
 
@@ -188,6 +192,8 @@ def markdown(made: Report) -> str:
             f"{one.memories} memories ({one.status})"
             for one in made.sessions
         ]
+    if made.waiting:
+        lines += ["", f"{_many(made.waiting, 'belief')} to decide about: recollect review"]
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@ get_observations gives the rest. What is refused raises an error whose words the
 No text can be taken for a tag of the host's, and what is sensitive needs consent, as in a hook.
 """
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -33,9 +34,18 @@ from recollect.service import (
 from recollect.service.clean_input import scrubbed_tree
 from recollect.service.record_ids import resolve, resolve_each
 from recollect.service.runtime import ServiceRuntime
-from recollect.service.scope import Scope, namespaces_to_search, refuse_kept_out
+from recollect.service.scope import GLOBAL, Scope, namespaces_to_search, refuse_kept_out
 
 LINE = 200
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
+# What a day means without a time, in UTC: where it begins, or where it ends.
+DATES = {
+    "since": "T00:00:00Z",
+    "at": "T00:00:00Z",
+    "until": "T23:59:59.999999Z",
+    "as_of": "T23:59:59.999999Z",
+}
+BELIEVES = ("remember", "store_knowledge")
 
 
 def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) -> str:
@@ -48,18 +58,34 @@ def call(runtime: ServiceRuntime, name: str, arguments: Any, cwd: str | None) ->
     if unknown:
         known = ", ".join((*tool.properties, "project"))
         raise BadInput(f"{name} has no argument {unknown[0]!r}", hint=f"It takes: {known}.")
-    if given.get("project") is None:
-        given = {key: value for key, value in given.items() if key != "project"}
-        if cwd:
-            refuse_kept_out(runtime, cwd)
-            given["project_path"] = cwd
+    given = {key: value for key, value in given.items() if value is not None}
+    if given.get("project") == GLOBAL and cwd and name in BELIEVES and given.get("kind") != "note":
+        given = {**given, "scope": "everywhere"}  # else it belongs to where the agent works
+        del given["project"]
+    if "project" not in given and cwd:
+        refuse_kept_out(runtime, cwd)
+        given["project_path"] = cwd
     for key, value in given.items():
         if isinstance(value, str) and tool.properties.get(key, {}).get("type") == "array":
             given[key] = [line for line in value.splitlines() if line.strip()]  # a list as lines
+        elif key in DATES and isinstance(value, str) and DAY.fullmatch(value.strip()):
+            given[key] = f"{value.strip()}{DATES[key]}"
+    _refuse_no_path(given.get("files"))
     if tool.writes:
         given = scrubbed_tree(runtime, given, tool.as_sent)
     text = RUN[name](runtime, given)
     return text if tool.fenced else render.disarm(text)
+
+
+def _refuse_no_path(files: Any) -> None:
+    """BadInput for what is no path of a file, or leads out of the place where it begins."""
+    for at, path in enumerate(files if isinstance(files, list) else ()):
+        if isinstance(path, str) and (not path.isprintable() or ".." in path.split("/")):
+            raise BadInput(
+                f"{path!r} is no path of a file",
+                field=f"files[{at}]",
+                hint="Give the path in the project, without .. and control characters.",
+            )
 
 
 # --- the tools -----------------------------------------------------------------------------------
@@ -170,8 +196,9 @@ def _observe(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
 
 
 def _know(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
+    scope = given.pop("scope", "project")
     new = convert(write.NewKnowledge, {"author": "assistant", **given})
-    return _done_text(runtime, agent_memory.store_belief(runtime, new))
+    return _done_text(runtime, agent_memory.store_belief(runtime, new, scope=scope))
 
 
 def _remember(runtime: ServiceRuntime, given: dict[str, Any]) -> str:
@@ -191,7 +218,10 @@ def _done_text(runtime: ServiceRuntime, done: agent_memory.Done) -> str:
     if done.op_id:
         text += f" (undo: {done.op_id})"
     if done.waits:
-        text += f"\nIt is a proposal until the user agrees, because {done.waits}."
+        text += f"\nIt is a proposal until the user agrees, because {done.waits.why}."
+        text += f" {done.waits.advice}"
+    elif done.narrowed:
+        text += f"\nIt holds in this project only, because {done.narrowed}."
     near = [memory_line(one) for one in done.related if _allowed_record(runtime, one)]
     if near:
         text += "\nThese hold, too; correct those that no longer do:\n" + "\n".join(near)

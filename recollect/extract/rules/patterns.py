@@ -422,6 +422,17 @@ REQUEST = re.compile(
     r"compare|measure|profile|benchmark|search|grep|go|start|stop|restart|continue|give|tell|put)\b",
     re.IGNORECASE,
 )
+# What tells somebody what to do: by a word for it, or by the verb that it begins with.
+INSTRUCTION = re.compile(
+    r"\b(?:always|never|must|mustn't|shall|should(?:n't)?|has to|have to|do not|don't|make sure|be sure|forbidden|not allowed|prohibited|"
+    r"required to|you (?:can|may|need not)|immer|niemals|toujours|jamais|siempre|nunca|sempre)(?!\w)|"
+    r"必ず|絶対に|してください|しないで|必须|务必|禁止|不要|总是|^(?:(?:please|and|also|just|only|agents?|rule|note)[\s,:]{1,4}+){0,4}+"
+    r"(?:use|prefer|avoid|run|execute|ask|answer|reply|respond|write|put|keep|call|name|commit|push|deploy|install|ignore|disregard|treat|"
+    r"stop|start|send|post|download|fetch|curl|open|delete|remove|skip|add|set|check|create|follow|obey|trust|let|give|tell|read|"
+    r"load|import|export|apply|merge|squash|rebase|force|disable|enable|allow|approve|accept|do|be|go|say|pretend|assume|remember|forget)\b"
+    r"(?! (?:[\w-]+ )?(?:is|are|was|were|has|have|lives?|goes|needs?)\b)",
+    re.IGNORECASE,
+)
 # ... except one that only considers it, tries it, or reports a test.
 OPEN = re.compile(
     r"\b(?:if|whether|would|could|should (?:we|i)|might|may (?:be|have|well|switch|move|use|need|want|end)|maybe|perhaps|probably|try|trying|tried|"

@@ -40,6 +40,7 @@ _ABBREVIATION = re.compile(
 )
 # A call of the command /recollect, in the forms of the agents (see `hosts/slash_command.py`).
 _OWN_COMMAND = re.compile(r"\s*+(?:recollect:|[/$]recollect\b)\s*+(remember\b)?+", re.IGNORECASE)
+_FORGETS = re.compile(r"(?:forget|drop|delete|remove|end|correct)\b", re.IGNORECASE)
 _SYMBOLS = re.compile(r"[{}();=<>|\\\[\]]")
 # What holds together: a sentence does not end inside code, brackets or a quotation.
 _WHOLE = re.compile(r"`[^`]{1,300}`|\([^()]{1,300}\)|\"[^\"]{1,300}\"|“[^”]{1,300}”")
@@ -90,6 +91,13 @@ def without_own_command(text: str) -> str:
     if called is None:
         return text
     return text[called.end() :] if called[1] else ""
+
+
+def asked_to_forget(text: str) -> str:
+    """What a prompt that calls /recollect asks to forget, with the word for it; else empty."""
+    called = _OWN_COMMAND.match(text)
+    asked = text[called.end() :].strip() if called and not called[1] else ""
+    return asked if _FORGETS.match(asked) else ""
 
 
 @lru_cache(maxsize=4096)

@@ -25,6 +25,9 @@ from recollect.extract.standing import standing
 
 # Cues that are unmistakable.
 PLAIN = ("from now on", "always and never", "every one must", "what was asked for is over")
+# Cues of what may be left from now on, and of what became otherwise.
+RELEASES = ("what was asked for is over", "no longer needed", "allowed again")
+CHANGED = ("changed my mind", "moved to")
 _TAKES_BACK = 2  # sentences before it
 _TITLE_CHARS = 190
 _REASON_CHARS = 400
@@ -126,12 +129,7 @@ def standing_sentences(text: str) -> list[str]:
     """The user's own sentences that no veto speaks against, for facts."""
     own = own_sentences(text)
     effects = [vetoes.effects(one) for one in own]
-    taken_back = {
-        at - back
-        for at, effect in enumerate(effects)
-        if "takes back" in effect or vetoes.LAUGHS.search(own[at])
-        for back in range(1 if _goes_on(own[at], effect) else 0, _TAKES_BACK + 1)
-    }
+    taken_back = _taken_back(own, effects)
     return [
         one
         for at, one in enumerate(own)
@@ -139,6 +137,97 @@ def standing_sentences(text: str) -> list[str]:
         and effects[at].keys().isdisjoint(("nothing", "turn", "session", "branch"))
         and not one.rstrip().endswith("?")
     ]
+
+
+def _taken_back(own: Sequence[str], effects: Sequence[dict[vetoes.Effect, str]]) -> set[int]:
+    """The places of the sentences that a later one takes back, or laughs at."""
+    return {
+        at - back
+        for at, effect in enumerate(effects)
+        if "takes back" in effect or vetoes.LAUGHS.search(own[at])
+        for back in range(1 if _goes_on(own[at], effect) else 0, _TAKES_BACK + 1)
+    }
+
+
+Bound = Literal["", "turn", "session", "branch"]
+_BOUND: tuple[Bound, ...] = ("turn", "session", "branch")
+_UNBOUND: Bound = ""
+
+
+@dataclass(frozen=True)
+class OwnSentence:
+    """A sentence that the user typed, and how it is meant."""
+
+    text: str
+    unmeant: str = ""  # what it is instead of a statement of the user's: "a question"
+    bound: Bound = ""  # it was said for no longer than that
+    unsure: bool = False
+
+
+def meant_sentences(text: str) -> list[OwnSentence]:
+    """The user's own sentences of a prompt, with what speaks against taking each at its word."""
+    own = own_sentences(text)
+    effects = [vetoes.effects(one) for one in own]
+    back = _taken_back(own, effects)
+    found = []
+    for at, (one, effect) in enumerate(zip(own, effects, strict=True)):
+        unmeant = vetoes.unmeant(one)
+        if not unmeant and vetoes.QUESTION.search(patterns.FILLER.sub("", one)):
+            unmeant = "a question"
+        if not unmeant and vetoes.TO_OTHERS.search(one):
+            unmeant = "what the user told somebody else"
+        ends = at in back and "takes back" in effect and _is_end(_reading(one, effect))
+        if not unmeant and at in back and not ends:
+            unmeant = "taken back in the same prompt"
+        bound = next((reach for reach in _BOUND if reach in effect), _UNBOUND)
+        unsure = not effect.keys().isdisjoint(("unsure", "passing"))
+        found.append(OwnSentence(one, unmeant, bound, unsure))
+    return found
+
+
+@dataclass(frozen=True)
+class ChangeReading:
+    """How the rules read a sentence that may change or withdraw something."""
+
+    state: State | None = None  # None: it states nothing
+    is_end: bool = False
+    names_rule: bool = False  # it speaks of a rule, or of what was said: "drop the rule about"
+    releases: bool = False  # what was asked for need not be done, or may be done again
+    says_so: bool = False  # in so many words: "moved", "no longer"
+    since_when: bool = False  # only since when something else holds: "now"
+    old: str = ""  # the name of what no longer holds
+
+
+def read_change(sentence: str) -> ChangeReading:
+    reading = _reading(sentence, vetoes.effects(sentence))
+    if reading is None:
+        return ChangeReading(old=terms(sentence, "decision").old.strip())
+    told = [found[0] for found in patterns.CHANGES.finditer(sentence)]
+    return ChangeReading(
+        state=reading.state,
+        is_end=reading.kind == "end",
+        names_rule=reading.cue == RELEASES[0],
+        releases=reading.cue in RELEASES,
+        says_so=reading.cue in CHANGED
+        or any(not patterns.SINCE_WHEN.fullmatch(one) for one in told),
+        since_when=bool(told),
+        old=terms(sentence, reading.kind).old.strip(),
+    )
+
+
+def instructs(text: str) -> bool:
+    """Whether a text tells agents what to do, whatever it is stored as."""
+    return any(_instructs(one) for one in sentences(text))
+
+
+def _instructs(sentence: str) -> bool:
+    bare = _bare(sentence)
+    if patterns.INSTRUCTION.search(bare):
+        return True
+    hint = cue(sentence) or cue(bare)
+    if hint is not None:
+        return hint.kind == "rule"
+    return speaks_english(sentence) and kinds(sentence)["rule"] >= STATEMENTS.proposed
 
 
 def may_be_held(sentence: str) -> bool:

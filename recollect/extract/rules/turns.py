@@ -30,6 +30,9 @@ _CLASSES: frozenset[ToolClass] = frozenset(
 _SIGNALS_OF_STOP = ("session-end", "compaction")
 _TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders)/")
 _PLAN_FILE = re.compile(r"/\.\w+/plans/[^/]+\.md$")  # where an agent keeps the plan it is making
+_REFUSED = re.compile(
+    r"\W*(?:error: )?(?:the )?user (?:doesn't want to proceed|rejected tool use)", re.IGNORECASE
+)
 _OUTPUT_CHARS = 4_000
 _OUTPUT_FIELDS = ("stderr", "stdout", "output", "error", "content", "text", "llmContent", "message")
 
@@ -181,6 +184,14 @@ def _begins(event: Event) -> bool:
     if not isinstance(event.body, TextBody):
         return event.kind == "prompt"
     return event.kind == "prompt" and not patterns.GOES_ON.match(event.body.content.strip()[:80])
+
+
+def refusing_words(event: Event) -> str:
+    """What the user said while refusing the call that an event tells of; empty if it was none. What
+    a command printed does not begin so."""
+    data = event.body.data if isinstance(event.body, JsonBody) else None
+    call = _call(event, data) if isinstance(data, dict) else None
+    return call.refusing_words if call and _REFUSED.match(call.output) else ""
 
 
 def _call(event: Event, data: dict[str, Any]) -> ToolCall:

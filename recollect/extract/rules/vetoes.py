@@ -222,6 +222,11 @@ EARLIER = re.compile(
     r"\bremember (?:when|how|that) i\b|\b(?:i|we) (?:once |earlier |previously |originally )?(?:said|told you|asked (?:you|for)|wanted|insisted|used to)\b|\bearlier i\b",
     re.IGNORECASE,
 )
+# What the user said to somebody else.
+TO_OTHERS = re.compile(
+    r"\b(?:i|we) (?:just |once |already )?(?:told|asked|reminded|warned|said to) (?!you\b)\w",
+    re.IGNORECASE,
+)
 # A sentence that begins so may take back the one before it.
 HESITATES = re.compile(
     r"^(?:\(?(?:hm+|hang on|hold on|wait|sorry|no\b|nope|actually|eh|oh|well|but then|although|though|moment|anyway|seriously|kidding)\b)",
@@ -316,3 +321,29 @@ def is_no_statement(sentence: str) -> bool:
         return True
     weighty = (one for one in VETOES if one.effect in ("nothing", "unsure", "turn", "takes back"))
     return any(one.pattern.search(sentence) for one in weighty if one is not _REPORTED)
+
+
+# What a sentence is instead of a statement of the user's, by the veto that says so.
+_UNMEANT = {
+    "reported speech": "reported speech",
+    "introduces a quotation": "a quotation",
+    "text to be written": "a text to be written",
+    "what the agent did": "about what the agent did",
+    "laughter": "a joke",
+    "sarcasm": "a joke",
+    "asks to be told": "a question",
+    "somebody else's work": "about somebody else",
+    "what if": "a what-if",
+    "not ours": "not the user's own view",
+}
+
+
+def unmeant(sentence: str) -> str:
+    """What a sentence is if it is no statement of the user's; empty if no veto says so."""
+    if len(sentence) > LONGEST:
+        return "a pasted text"
+    return next(
+        (_UNMEANT[one.name] for one in VETOES
+         if one.name in _UNMEANT and one.pattern.search(sentence)),
+        "",
+    )  # fmt: skip

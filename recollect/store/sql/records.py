@@ -65,7 +65,7 @@ from recollect.store.sql.record_lists import (
     stored_at,
     values_of,
 )
-from recollect.store.sql.search import MAX_TERMS
+from recollect.store.sql.search import MAX_TERMS, like_pattern
 from recollect.store.sql.vectors import DELETE_VECTORS, put_vector, vectors_of
 
 PUT_RECORD = both(insert_into("memory_records", (*rows.RECORD.columns, "since", "op_id", "hash")))
@@ -73,12 +73,12 @@ GET_RECORDS = both(f"""
 SELECT {RECORD} FROM memory_records
  WHERE {{by_key}}namespace = $namespace AND record_id IN {{texts[record_ids]}}
 """)
-IDS_ENDING = both("""
+IDS_ENDING = both(r"""
 SELECT record_id FROM memory_records
- WHERE namespace = $namespace AND record_id {like} $ending
+ WHERE namespace = $namespace AND record_id {like} $ending ESCAPE '\'
 UNION
 SELECT source_id FROM archive
- WHERE namespace = $namespace AND source_kind = 'record' AND source_id {like} $ending
+ WHERE namespace = $namespace AND source_kind = 'record' AND source_id {like} $ending ESCAPE '\'
  LIMIT 5
 """)
 RECORD_STATE = both("""
@@ -155,7 +155,8 @@ class SqlRecords:
 
     def ending(self, namespace: str, ending: str) -> list[str]:
         with self._engine.reader() as db:
-            found = db.run(IDS_ENDING, {"namespace": namespace, "ending": f"%{ending}"})
+            values = {"namespace": namespace, "ending": like_pattern(ending)[:-1]}
+            found = db.run(IDS_ENDING, values)
             return [str(row[0]) for row in found]
 
     def page(

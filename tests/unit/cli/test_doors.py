@@ -163,7 +163,12 @@ def test_the_same_life_through_every_door_leaves_the_same_rows(
     def rest(here: str) -> None:
         first = ask("POST", "/api/observations", {**told(), "project": here})
         assert not ask("POST", "/api/observations", {**told(), "project": here})["stored"]
-        known = {"type": "decision", "title": "Use ULIDs", "reason": "they sort", "project": here}
+        known = {
+            "type": "decision",
+            "title": "Ids are ULIDs",
+            "reason": "they sort",
+            "project": here,
+        }
         ask("POST", "/api/knowledge", known)
         gone = ask("DELETE", f"/api/memories/{first['record']['record_id']}")
         ask("POST", f"/api/operations/{gone['op_ids'][0]}/undo")
@@ -177,7 +182,7 @@ def test_the_same_life_through_every_door_leaves_the_same_rows(
         first = memory.add("The port is 7325", "unless it is taken", files=["a.py"],
                            concepts=["ports"])  # fmt: skip
         assert not memory.add("The port is 7325", "unless it is taken").stored
-        memory.add_knowledge("decision", "Use ULIDs", reason="they sort")
+        memory.add_knowledge("decision", "Ids are ULIDs", reason="they sort")
         memory.undo(memory.delete(first.record.record_id).op_ids[0])
 
     def command_line(here: str) -> None:
@@ -186,7 +191,7 @@ def test_the_same_life_through_every_door_leaves_the_same_rows(
         first = json.loads(terminal(*note, "--json", "The port is 7325").stdout)
         assert "Already stored" in terminal(*note, "The port is 7325").stdout
         terminal("add", "-p", here, "--kind", "knowledge", "--type", "decision", "--reason",
-                 "they sort", "Use ULIDs")  # fmt: skip
+                 "they sort", "Ids are ULIDs")  # fmt: skip
         gone = terminal("forget", "--yes", first["record"]["record_id"])
         assert gone.returncode == 0
         assert terminal("undo", re.findall(r"op_\w+", gone.stdout)[0]).returncode == 0
@@ -196,7 +201,7 @@ def test_the_same_life_through_every_door_leaves_the_same_rows(
         given = {name: part for name, part in told().items() if name != "author"}
         first, _ = agent.call("store_observation", **given)
         assert "Already stored" in agent.call("store_observation", **given)[0]
-        agent.call("store_knowledge", type="decision", title="Use ULIDs", reason="they sort")
+        agent.call("store_knowledge", type="decision", title="Ids are ULIDs", reason="they sort")
         # Agents have no tool to delete: a person does that.
         Memory(here).undo(Memory(here).delete(first.split()[1]).op_ids[0])
 
@@ -263,6 +268,29 @@ def test_every_command_that_reads_does_its_work(terminal: Terminal, place: str) 
     assert wrong.returncode == 2 and "is not a time" in wrong.stderr
     absent = terminal("forget", "-y", "mr_01M7H0H5P1BNFDHVBT75T84K25")
     assert absent.returncode == 1 and "there is no memory" in absent.stderr
+
+
+def test_a_report_says_at_every_door_what_waits_for_a_decision(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
+    here = project(tmp_path, "deciding")
+    agent, line = McpAgent(here), "to decide about: recollect review"
+
+    def doors() -> dict[str, str]:
+        plain = terminal("report", "-p", here).stdout
+        marked = terminal("report", "-p", here, "--markdown").stdout
+        tool = agent.call("generate_report")[0]
+        rest = runtime_home.client.get("/api/report", project=here, format="markdown")
+        as_json = json.loads(terminal("report", "-p", here, "--json").stdout)
+        assert rest["waiting"] == as_json["waiting"]
+        told = {"plain": plain, "marked": marked, "tool": tool, "rest": rest["markdown"]}
+        assert not rest["waiting"] or f"{rest['waiting']} belief" in plain
+        return {door: text for door, text in told.items() if line in text}
+
+    agent.call("remember", text="The port is 4000")
+    assert doors() == {}
+    agent.call("remember", text="Never deploy on a Friday", type="constraint")
+    assert len(doors()) == 4 and all("1 belief to decide" in text for text in doors().values())
 
 
 # The last one: an agent has sent something after it.

@@ -30,39 +30,44 @@ from tests.unit.cli.conftest import Terminal
 Call = Callable[..., Awaitable[tuple[str, bool]]]
 
 
-async def a_life(call: Call, thing: str) -> None:
+async def a_life(call: Call, thing: str, place: pathlib.Path) -> None:
+    here = str(place / "engine")  # a project: what holds everywhere needs the user's words
+    (place / "engine").mkdir()
+    (place / "engine" / "Makefile").touch()
     stored, failed = await call(
         "store_knowledge", type="decision", title=f"{thing} are ULIDs", reason="they sort",
-        project="global",
+        project=here,
     )  # fmt: skip
     assert not failed and stored.startswith("Stored: mr_")
     key = stored.split()[1]
     again, _ = await call(
         "store_knowledge", type="decision", title=f"{thing} are ULIDs", reason="they sort",
-        project="global",
+        project=here,
     )  # fmt: skip
     assert again == f"Already stored: {key}"
     await call("store_observation", title=f"{thing} of one millisecond have no order",
-               facts=["they are random below the millisecond"], project="global")  # fmt: skip
+               facts=["they are random below the millisecond"], project=here)  # fmt: skip
     await call("store_summary", request=f"Choose {thing}", completed=["chose ULIDs"],
-               next_steps=["write them down"], session_id="s", project="global")  # fmt: skip
-    found, _ = await call("search_memory", query=f"what are {thing}?", project="global")
+               next_steps=["write them down"], session_id="s", project=here)  # fmt: skip
+    found, _ = await call("search_memory", query=f"what are {thing}?", project=here)
     assert key in found
     whole, _ = await call("get_observations", ids=[key])
     assert "Reason: they sort" in whole and "by assistant" in whole
     around, _ = await call("timeline", anchor=key)
     assert f"> {key}" in around and "no order" in around
-    resumed, _ = await call("resume_session", project="global")
+    resumed, _ = await call("resume_session", project=here)
     assert "write them down" in resumed
-    report, _ = await call("generate_report", period="day", project="global")
+    report, _ = await call("generate_report", period="day", project=here)
     assert f"{thing} are ULIDs" in report
-    about, _ = await call("recall_entity", name=thing, project="global")
+    about, _ = await call("recall_entity", name=thing, project=here)
     assert key in about
-    context, _ = await call("get_context", project="global")
+    context, _ = await call("get_context", project=here)
     assert f"{thing} are ULIDs" in context and "ids: mr_" in context
 
 
-def test_an_agent_lives_a_session_over_stdio(terminal: Terminal, runtime_home: RuntimeHome) -> None:
+def test_an_agent_lives_a_session_over_stdio(
+    terminal: Terminal, runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
     agent = McpAgent(str(terminal.home))
 
     async def call(tool: str, **arguments: Any) -> tuple[str, bool]:
@@ -73,10 +78,12 @@ def test_an_agent_lives_a_session_over_stdio(terminal: Terminal, runtime_home: R
     assert [one["name"] for one in listed["result"]["tools"]] == [
         one.name for one in tool_schemas.TOOLS
     ]
-    asyncio.run(a_life(call, "Ids"))
+    asyncio.run(a_life(call, "Ids", tmp_path))
 
 
-def test_an_agent_lives_a_session_over_http(runtime_home: RuntimeHome) -> None:
+def test_an_agent_lives_a_session_over_http(
+    runtime_home: RuntimeHome, tmp_path: pathlib.Path
+) -> None:
     async def session() -> None:
         headers = {"Authorization": f"Bearer {runtime_home.token}"}
         door = httpx2.ASGITransport(app=runtime_home.runtime.app())
@@ -94,7 +101,7 @@ def test_an_agent_lives_a_session_over_http(runtime_home: RuntimeHome) -> None:
                     tool.name for tool in tool_schemas.TOOLS
                 ]
                 assert client.instructions == tool_schemas.INSTRUCTIONS
-                await a_life(call, "Keys")
+                await a_life(call, "Keys", tmp_path)
 
     asyncio.run(session())
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -203,7 +203,7 @@ def test_without_the_users_words_the_users_belief_stays_and_a_proposal_waits(
 
 
 def test_what_agents_said_agents_may_change(runtime: Runtime) -> None:
-    own = belief(runtime, "The cache lives in Redis", author="assistant")
+    own = remember(runtime, "The cache lives in Redis").record
     done = correct(runtime, own.record_id, text="The cache lives in memory")
     assert (done.what, done.record.author, done.record.source_type) == (
         "replaced", "assistant", "inferred",
