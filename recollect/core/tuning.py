@@ -257,6 +257,12 @@ class Statements:
         0.9, 0, 1, "the same for one with the form of a request: most are tasks"
     )
     hardly: float = entry(0.08, 0, 1, "below this a cue alone does not make a proposal")
+    hardly_stated: float = entry(
+        0.35,
+        0,
+        1,
+        "below this detector's probability, grammar alone proposes nothing",
+    )
     most: int = entry(8, 1, 50, "statements of one turn; more is a document, not a prompt")
     planned: int = entry(3, 0, 20, "most decisions of an approved plan")
     document_chars: int = entry(900, 100, 10_000, "a longer prompt is a document with own words")

@@ -205,7 +205,7 @@ class _BatchResult:
             if statement.event_id in fresh:
                 self._add_statement(turn, statement)
         if told.outcome is not None:
-            record = self._outcome(turn, told.outcome)
+            record = self._outcome(turn, told.outcome, told.found_in)
             self.candidates.append(Candidate(record=record))
             if not turn.closed or not fresh.issuperset(turn.event_ids):
                 self.derived.add(record.record_id)
@@ -225,7 +225,7 @@ class _BatchResult:
                 continue
             if not fresh.isdisjoint(one.turn.event_ids):
                 continue  # it was just made
-            made = self._outcome(one.turn, one.outcome)
+            made = self._outcome(one.turn, one.outcome, one.found_in)
             if (made.content_hash, made.detail) != (note.content_hash, note.detail):
                 kept = msgspec.structs.replace(
                     made, citations=note.citations, access_count=note.access_count
@@ -261,7 +261,7 @@ class _BatchResult:
         self.candidates.append(Candidate(record=record))
         self.derived.add(record.record_id)
 
-    def _outcome(self, turn: Turn, came: TurnOutcome) -> Record:
+    def _outcome(self, turn: Turn, came: TurnOutcome, found_in: Sequence[Turn]) -> Record:
         words = f"{came.title} {came.summary}"
         category = classify.category(words, came.files)
         commands = [call.command for call in turn.commands()]
@@ -287,7 +287,7 @@ class _BatchResult:
             ),
             confidence=came.confidence,
             valid_from=self._at(turn),
-            source_event_ids=_evidence(turn),
+            source_event_ids=_evidence(turn, found_in),
             content_hash=hash_of_words(came.title, came.summary),
         )
 
@@ -353,12 +353,14 @@ def _without_refused(told: TurnResult, refused: Callable[[str], bool]) -> TurnRe
         tuple(one for one in told.statements if not refused(one.text)),
         told.said,
         refused,
+        told.found_in,
     )
 
 
-def _evidence(turn: Turn) -> tuple[str, ...]:
-    """The events that support an outcome: messages, writes and commands."""
-    spoken = [event_id for event_id, _ in (*turn.prompts, *turn.answers)]
+def _evidence(turn: Turn, found_in: Sequence[Turn] = ()) -> tuple[str, ...]:
+    """The events that support an outcome: messages, writes and commands; and the messages of
+    earlier turns that found something which it tells."""
+    spoken = [event_id for one in (turn, *found_in) for event_id, _ in (*one.prompts, *one.answers)]
     calls = [call.event_id for call in turn.calls if call.tool_class != "file-read"]
     found = dict.fromkeys([*spoken, *calls]) or dict.fromkeys(turn.event_ids)
     return tuple(found)[:MOST_EVIDENCE]

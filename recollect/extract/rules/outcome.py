@@ -13,7 +13,7 @@ from itertools import dropwhile
 from recollect.core.kinds import ObservationType
 from recollect.core.tuning import NOTE_MAKING
 from recollect.core.values import Author, ToolClass
-from recollect.extract.normalised_text import content_words, names_code, normalised
+from recollect.extract.normalised_text import content_words, names, names_code, normalised
 from recollect.extract.rules import patterns
 from recollect.extract.rules.commands import steps
 from recollect.extract.rules.prose import (
@@ -21,13 +21,13 @@ from recollect.extract.rules.prose import (
     capitalised,
     placed_sentences,
     plain,
+    sentences,
     with_short_paths,
     without_line_numbers,
 )
 from recollect.extract.rules.repairs import RepairedCommand, names_rule, repair_text, repair_title
 from recollect.extract.rules.sentence_ranker import BEFORE, RankedSentence
 from recollect.extract.rules.titles import (
-    COMMIT_HASH,
     LEAD,
     answer_heading,
     as_title,
@@ -38,6 +38,7 @@ from recollect.extract.rules.titles import (
     listed_title,
     order,
     stated_order,
+    tells_of_a_commit,
     title_of_part,
     with_file,
 )
@@ -62,10 +63,6 @@ _TO_READER = re.compile(
 )
 _BOASTS = re.compile(
     r"\b(?:perfectly|flawless\w*|exactly as (?:promised|expected))\b", re.IGNORECASE
-)
-# A hash is another one after the next rebase, and most are told of commits that are rebased.
-_OF_A_COMMIT = re.compile(
-    r"\b(?:commit|amend|squash|push|rebase|merge|cherry|land|revert)", re.IGNORECASE
 )
 _SUSPECTED = re.compile(r"\b(?:suspicion|suspects?|presumably|seems?|appears?)\b", re.IGNORECASE)
 _OPTIONS = re.compile(
@@ -120,7 +117,7 @@ def outcome(
     told = frozenset(map(normalised, stated))
     said = [one for one in map(_without_agreement, said) if normalised(one.text) not in told]
     said = [one for one in said if not is_talk(one.text) and not _BOASTS.search(one.text)]
-    said = [one for one in said if not _tells_of_a_commit(one.text)]
+    said = [one for one in said if not tells_of_a_commit(one.text)]
     if turn.works():
         said = [_as_it_was(one) if _under_problem(one) else one for one in said]
     words = remarks(turn, told)
@@ -162,10 +159,6 @@ def outcome(
     # What was mended soon after is not told in every detail.
     more = [one for one in (kept if followed else more) if not _is_offered(one.sentence)]
     return _finding(turn, sure, more, words)
-
-
-def _tells_of_a_commit(text: str) -> bool:
-    return _OF_A_COMMIT.search(text) is not None and COMMIT_HASH.search(text) is not None
 
 
 def _under_problem(one: RankedSentence) -> bool:
@@ -315,14 +308,19 @@ def _finding(
     if max((one.keep for one in kept), default=0.0) < needed:
         return None
     enough = min(needed, NOTE_MAKING.sure)
-    sure = [one for one in kept if one.keep >= enough and names_code(one.text)]
+    classes = {call.tool_class for call in turn.calls}
+    # About a problem, or read on the web: a number or a product says enough.
+    tells = names if is_problem(turn) or "research" in classes else names_code
+    sure = [one for one in kept if one.keep >= enough and tells(one.text)]
     asked = request(turn)
     question = as_title(asked, turn.project) if _is_question(asked) else ""
-    title = best_title([one for one in sure if not one.sentence.listed], turn.project)
-    title = title or best_title(sure, turn.project) or question
-    if not title or not names_code(" ".join(one.text for one in kept)):
+    plain_ones = [one for one in sure if not one.sentence.listed]
+    title = best_title(plain_ones, turn.project) or best_title(sure, turn.project)
+    if tells is names:
+        title = title or best_title(plain_ones, turn.project, names_nothing=True)
+    title = title or question
+    if not title or not tells(" ".join(one.text for one in kept)):
         return None
-    classes = {call.tool_class for call in turn.calls}
     looked: ToolClass = "tool-use"
     looked = next((one for one in ("research", "delegation") if one in classes), looked)
     author: Author = "web" if looked == "research" else "assistant"
@@ -443,6 +441,17 @@ def more_detail(came: TurnOutcome, texts: Sequence[str]) -> TurnOutcome:
     """With more lines in the detail, if they say something new."""
     new = _news(texts, came.title, also=(came.summary, *came.detail.splitlines()))
     return replace(came, detail=_lines(came.detail, new)) if new else came
+
+
+def with_finding(came: TurnOutcome, found: TurnOutcome) -> TurnOutcome:
+    """With what an earlier turn found, as how it was: in the body as far as there is room."""
+    said = [found.title, *sentences(found.summary)][: NOTE_MAKING.findings]
+    lines = [one if one.startswith(ASIDES) else BEFORE + one for one in said]
+    lines = _news(lines, came.title, also=(came.summary, *came.detail.splitlines()))
+    body = came.summary
+    while lines and len(body) + len(lines[0]) + 2 <= NOTE_MAKING.body_chars:
+        body = f"{body} {ended(lines.pop(0))}".strip()
+    return replace(came, summary=body, detail=_lines(came.detail, lines))
 
 
 def _leads(text: str) -> bool:

@@ -20,11 +20,11 @@ from recollect.extract.rules.outcome import (
     is_problem,
     more_detail,
     outcome,
+    with_finding,
 )
 from recollect.extract.rules.prose import Sentence, sentences
 from recollect.extract.rules.repairs import RepairedCommand, find_repairs
 from recollect.extract.rules.sentence_ranker import (
-    BEFORE,
     Meanings,
     RankedSentence,
     asks_user,
@@ -328,11 +328,11 @@ def _without_replaced(told: Sequence[TurnResult]) -> list[TurnResult]:
 def _with_findings_as_before(told: Sequence[TurnResult]) -> list[TurnResult]:
     """What was found about the matter that a later turn worked on stands in that turn's note, as
     how it was then: nearly all such findings were no longer so in the end, and nothing in the
-    record tells which sentences."""
+    record tells which sentences. What was read on the web is so whatever was done."""
     left = list(told)
     for at, one in enumerate(told):
         came = one.outcome
-        if came is None or came.type != "discovery":
+        if came is None or came.type != "discovery" or came.tool_class == "research":
             continue
         words = set(content_words(f"{came.title} {came.summary}"))
         shared = [
@@ -343,9 +343,11 @@ def _with_findings_as_before(told: Sequence[TurnResult]) -> list[TurnResult]:
         most, number = max(shared, default=(0, 0))
         after = left[-number].outcome
         if after is not None and most and most >= NOTE_MAKING.worked_on * len(words):
-            found = [came.title, *sentences(came.summary)][: NOTE_MAKING.findings]
-            lines = [text if text.startswith(ASIDES) else BEFORE + text for text in found]
-            left[-number] = replace(left[-number], outcome=more_detail(after, lines))
+            left[-number] = replace(
+                left[-number],
+                outcome=with_finding(after, came),
+                found_in=(*left[-number].found_in, one.turn),
+            )
             left[at] = replace(one, outcome=None)
     return left
 

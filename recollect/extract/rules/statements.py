@@ -241,12 +241,13 @@ def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> li
     found: list[BeliefStatement] = []
     own = own_sentences(text)
     readings = _readings(own, quoted=vetoes.QUOTATION in "\n".join(own))
-    if standing(text).fires:
+    heard = standing(text)
+    if heard.fires:
         readings = [
             replace(one, state="current") if one and _is_bound(one, said) else one
             for one, said in zip(readings, own, strict=True)
         ]
-    else:
+    elif heard.probability < STATEMENTS.hardly_stated:
         readings = [
             one if one and _is_clear(one, said) else None
             for one, said in zip(readings, own, strict=True)
@@ -282,8 +283,8 @@ def _from_prompt(turn: Turn, event_id: str, text: str, answer_before: str) -> li
 
 
 def _is_clear(reading: _Reading, sentence: str) -> bool:
-    """Whether it may be kept although the detector of statements does not fire: by its grammar
-    alone, what is only proposed is mostly a task."""
+    """Whether it may be kept although the detector of statements hears none: by its grammar alone,
+    what is only proposed is mostly a task."""
     sure = reading.cue or reading.state == "current" or predicates.wish(sentence)
     return bool(sure) or _turns_down(sentence)
 

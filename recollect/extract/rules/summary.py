@@ -72,6 +72,7 @@ class TurnResult:
     statements: tuple[BeliefStatement, ...]
     said: tuple[RankedSentence, ...] = ()  # the sentences of its answer
     refused: Callable[[str], bool] = lambda text: False
+    found_in: tuple[Turn, ...] = ()  # earlier turns that found what its outcome tells, too
 
     @property
     def kept(self) -> list[RankedSentence]:

@@ -31,7 +31,13 @@ _LABEL = re.compile(
     r"(?: \((?-i:[A-Z]+)\))?:\s+(?=(?:\S+\s+){2})",
     re.IGNORECASE,
 )
-_OF_ONESELF = re.compile(r"(?:i|my)\b|\*", re.IGNORECASE)
+_OF_ONESELF = re.compile(
+    r"(?:i'm|i am|i'll|i'd|i was|my|i (?:also )?(?:see|saw|think|thought|need|can|can't|could|will|"
+    r"believe|understand|assumed?|want|should|would|don't|didn't|noticed?|realized?|know|guess|hope|"
+    r"suggest|recommend|found|have|haven't))\b|\*",
+    re.IGNORECASE,
+)
+_BEGINS_WITH_ONESELF = re.compile(r"(?:i|my)\b", re.IGNORECASE)
 # It only leads to what follows, or says of something unnamed what it does.
 _NO_TITLE = re.compile(
     r"\A(?:(?i:.{0,200}\b(?:here(?:'s| is| are)|below|as follows|the following)\b|"
@@ -79,7 +85,10 @@ _ADDRESSES = re.compile(r"\byou(?:rs?|'re|'ve|'ll)?\b", re.IGNORECASE)
 POINTS_BACK = re.compile(r"\b\w++ (?:\(|(?:\w++ )?(?:it|this|that|them|these|those)\b)", re.I)
 # What only the sentence before it names: "gradient.go now special-cases it".
 _ENDS_POINTING = re.compile(r"\b(?:it|this|that|them|these|those)\W*$", re.IGNORECASE)
-COMMIT_HASH = re.compile(r"\b(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}\b")
+_COMMIT_HASH = re.compile(r"\b(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}\b")
+_OF_A_COMMIT = re.compile(
+    r"\b(?:commit|amend|squash|push|rebase|merge|cherry|land|revert)", re.IGNORECASE
+)
 _MEANS = re.compile(r"\b(?:this|these|those)\b", re.IGNORECASE)
 _POINTING = frozenset(("it", "this", "that", "them", "these", "those"))
 _NOW = re.compile(r"\b(?:now|no longer)\b", re.IGNORECASE)
@@ -144,7 +153,9 @@ def _titles(
         if _ADDRESSES.search(title) and not done:
             continue
         short = len(title.split()) <= NOTE_MAKING.title_words + 2
-        if (short and _ENDS_POINTING.search(title)) or COMMIT_HASH.search(title):
+        if _BEGINS_WITH_ONESELF.match(title) or tells_of_a_commit(title):
+            continue
+        if short and _ENDS_POINTING.search(title):
             continue
         if is_talk(title) or any(bad.match(title) for bad in (_AT_LINE, _CONDITION, _NO_TITLE)):
             continue
@@ -173,7 +184,7 @@ def title_of_part(kept: Sequence[RankedSentence], project: str, file: str = "") 
 
 def _done_heading(heading: str, project: str) -> str:
     title = as_title(heading, project)
-    done = patterns.DONE_FIRST.match(title) is not None and not COMMIT_HASH.search(title)
+    done = patterns.DONE_FIRST.match(title) is not None and not tells_of_a_commit(title)
     return title if done and len(content_words(title)) >= 3 else ""
 
 
@@ -265,6 +276,11 @@ def heads(heading: str, title: str) -> bool:
 def leads_in(text: str) -> bool:
     """The words before a list or a piece of code, which say nothing without it."""
     return text.endswith(":") and len(content_words(text)) < 6
+
+
+def tells_of_a_commit(text: str) -> bool:
+    """Whether a sentence names a commit of this work by its hash, which the next rebase changes."""
+    return _OF_A_COMMIT.search(text) is not None and _COMMIT_HASH.search(text) is not None
 
 
 def is_talk(text: str) -> bool:

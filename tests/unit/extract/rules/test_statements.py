@@ -182,4 +182,4 @@ def test_a_preference_of_a_known_kind_is_held_and_one_that_is_doubted_is_not() -
 
 
 def test_a_task_in_the_form_of_a_rule_is_not_proposed() -> None:
-    assert said("commit all files") == []
+    assert said("like for each step there should be a check mark listed") == []
