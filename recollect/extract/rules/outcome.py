@@ -309,8 +309,9 @@ def _finding(
         return None
     enough = min(needed, NOTE_MAKING.sure)
     classes = {call.tool_class for call in turn.calls}
-    # About a problem, or read on the web: a number or a product says enough.
-    tells = names if is_problem(turn) or "research" in classes else names_code
+    # Of a cause, and of what was read on the web, a number or a product says enough.
+    caused = is_problem(turn) and any(patterns.CAUSE.search(one.text) for one in kept)
+    tells = names if caused or "research" in classes else names_code
     sure = [one for one in kept if one.keep >= enough and tells(one.text)]
     asked = request(turn)
     question = as_title(asked, turn.project) if _is_question(asked) else ""

@@ -328,11 +328,14 @@ def _without_replaced(told: Sequence[TurnResult]) -> list[TurnResult]:
 def _with_findings_as_before(told: Sequence[TurnResult]) -> list[TurnResult]:
     """What was found about the matter that a later turn worked on stands in that turn's note, as
     how it was then: nearly all such findings were no longer so in the end, and nothing in the
-    record tells which sentences. What was read on the web is so whatever was done."""
+    record tells which sentences. The cause of a problem stays what it was, and so does what was
+    read on the web."""
     left = list(told)
     for at, one in enumerate(told):
         came = one.outcome
         if came is None or came.type != "discovery" or came.tool_class == "research":
+            continue
+        if is_problem(one.turn) and patterns.CAUSE.search(f"{came.title} {came.summary}"):
             continue
         words = set(content_words(f"{came.title} {came.summary}"))
         shared = [
