@@ -202,15 +202,13 @@ def read_change(sentence: str) -> ChangeReading:
     reading = _reading(sentence, vetoes.effects(sentence))
     if reading is None:
         return ChangeReading(old=terms(sentence, "decision").old.strip())
-    told = [found[0] for found in patterns.CHANGES.finditer(sentence)]
     return ChangeReading(
         state=reading.state,
         is_end=reading.kind == "end",
         names_rule=reading.cue == RELEASES[0],
         releases=reading.cue in RELEASES,
-        says_so=reading.cue in CHANGED
-        or any(not patterns.SINCE_WHEN.fullmatch(one) for one in told),
-        since_when=bool(told),
+        says_so=reading.cue in CHANGED or _says_so(sentence),
+        since_when=patterns.CHANGES.search(sentence) is not None,
         old=terms(sentence, reading.kind).old.strip(),
     )
 
@@ -286,7 +284,14 @@ def _is_clear(reading: _Reading, sentence: str) -> bool:
     """Whether it may be kept although the detector of statements hears none: by its grammar alone,
     what is only proposed is mostly a task."""
     sure = reading.cue or reading.state == "current" or predicates.wish(sentence)
-    return bool(sure) or _turns_down(sentence)
+    return bool(sure) or _turns_down(sentence) or _says_so(sentence)
+
+
+def _says_so(sentence: str) -> bool:
+    """Whether a sentence tells of a change in so many words ("changed to"), and not only of since
+    when something holds ("now")."""
+    told = (found[0] for found in patterns.CHANGES.finditer(sentence))
+    return any(not patterns.SINCE_WHEN.fullmatch(one) for one in told)
 
 
 def _is_bound(reading: _Reading, sentence: str) -> bool:
