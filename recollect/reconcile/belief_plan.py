@@ -22,11 +22,12 @@ import msgspec
 from recollect.core.entity_keys import key
 from recollect.core.projects import everywhere
 from recollect.core.tuning import ENDINGS
-from recollect.core.values import Record
+from recollect.core.values import Record, TextBody
 from recollect.extract.interface import Claim, EndClaim, PreferenceClaim
 from recollect.extract.normalised_text import content_words
 from recollect.extract.rules.grammar import family
 from recollect.extract.rules.patterns import UNSURE
+from recollect.extract.rules.statements import own_sentences
 from recollect.extract.statement_match import same_statement, word_hashes
 from recollect.reconcile.belief_changes import (
     BeliefChange,
@@ -61,6 +62,7 @@ from recollect.reconcile.related_beliefs import (
     words_of,
 )
 from recollect.reconcile.restatements import restates
+from recollect.reconcile.same_sense import adds
 from recollect.reconcile.unread_statements import as_belief, stating_turns
 from recollect.store.interface import Store, with_content
 
@@ -125,6 +127,7 @@ class _Planner:
         self._repeated: dict[str, Record] = {}  # what only says again what is held
         here = (namespace, everywhere(namespace))
         self._recorded = recorded_before(store, here, [one.record for one in self._new])
+        self._in_users_words = set[str]()  # what was recorded, and what was read holds instead
         self._over = [one for where in here for one in ended_since(store, where)]
         self._refused = [words_of(one) for one in refused(store, namespace)]
 
@@ -180,10 +183,8 @@ class _Planner:
 
     def _take(self, one: EmbeddedRecord, ends: Sequence[EndClaim]) -> None:
         record = self._written[one.record.record_id]
-        if recorded := self._recorded.get(record.record_id):
+        if self._is_recorded(one, ends):
             self._repeated[record.record_id] = record
-            if recorded.stands:
-                self._take_as_recorded(recorded, one, ends)
             return
         said_before = next((old for old in self._held.values() if _covers(old, record)), None)
         if said_before is not None:
@@ -227,6 +228,22 @@ class _Planner:
         elif ended_it and record.confidence >= PROPOSED:
             self._dispute(ended_it, record)
 
+    def _is_recorded(self, one: EmbeddedRecord, ends: Sequence[EndClaim]) -> bool:
+        """Whether an agent recorded the statement, so that it is no second belief. If the agent
+        added something, the user's own words take the place of the agent's."""
+        record = self._written[one.record.record_id]
+        recorded = self._recorded.get(record.record_id)
+        if recorded is None or recorded.record_id in self._in_users_words:
+            return False
+        if not recorded.stands and recorded.state != "proposed":
+            return True
+        if record.state == "current" and self._adds(recorded):
+            self._in_users_words.add(recorded.record_id)
+            self._replace(recorded, record)
+            return False
+        self._take_as_recorded(recorded, one, ends)
+        return True
+
     def _take_as_recorded(
         self, recorded: Record, one: EmbeddedRecord, ends: Sequence[EndClaim]
     ) -> None:
@@ -234,6 +251,10 @@ class _Planner:
         the words that were read, and as surely as they were."""
         read = one.record
         same = self._held.get(recorded.record_id, recorded)
+        if same.state == "proposed" and read.state == "current":
+            same = in_state(same, "current")  # only proposed, as it was said in no project
+        if read.is_rule and not same.is_rule:
+            same = msgspec.structs.replace(same, knowledge_type=read.knowledge_type)
         if not same.value:
             same = msgspec.structs.replace(
                 same, subject=read.subject, value=read.value, polarity=read.polarity
@@ -250,6 +271,19 @@ class _Planner:
             change = BeliefChange(same.namespace, _shortened(f"again: {read.title}"), (same,))
             self._changes[same.record_id] = change
         self._held[same.record_id] = same
+
+    def _adds(self, recorded: Record) -> bool:
+        """Whether an agent recorded more than what was said, by the prompts and what was read."""
+        said = [
+            f"{one.record.title} {one.record.summary}"
+            for one in self._new
+            if self._recorded.get(one.record.record_id) == recorded
+        ]
+        for event_id in recorded.source_event_ids:
+            stored = self._store.events.get(recorded.namespace, event_id)
+            if stored is not None and isinstance(stored.event.body, TextBody):
+                said += own_sentences(stored.event.body.content)
+        return adds(f"{recorded.title} {recorded.summary}", " ".join(said))
 
     def _confirm_proposed(self, record: Record) -> None:
         """The same words that were only proposed so far."""

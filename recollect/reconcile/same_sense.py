@@ -40,6 +40,8 @@ _LIGHT = frozenset(
     map(stem, STOP_WORDS | word_set("always never only please use using used from now on"))
 )
 
+_ANY = frozenset(map(stem, word_set("each every any all")))
+
 
 def sense_lost(text: str, said: str, known: str = "") -> str:
     """What a text does to what was said: "denies" it or the other way round, has it in another
@@ -64,6 +66,11 @@ def sense_lost(text: str, said: str, known: str = "") -> str:
     if foreign := next((one for one in _particulars(new) if one not in source), ""):
         return f"they do not name {foreign!r}"
     return ""
+
+
+def adds(text: str, said: str) -> bool:
+    """Whether a text has content words that were not said: "jobs never push" for "never push"."""
+    return bool(_content(_tidy(text)) - _content(_tidy(said)) - _ANY)
 
 
 def _tidy(text: str) -> str:

@@ -75,7 +75,8 @@ def not_changed(
     if (doubt := _unusable(prompt, scope)) is not None or prompt is None:
         return doubt
     readings = [(one, _reading(prompt, one)) for one in prompt.said]
-    reasons = [_no_change(runtime, record, one, how) for one, how in readings]
+    adds = text is not None and _keeps(text, record, prompt)
+    reasons = [_no_change(runtime, record, one, how, adds=adds) for one, how in readings]
     if all(reasons):
         return next(one for one in reasons if one is not None)
     if text is None:
@@ -125,8 +126,19 @@ def _reading(prompt: UserPrompt, one: OwnSentence) -> ChangeReading:
     return read_change(one.text)
 
 
+def _keeps(text: str, record: Record, prompt: UserPrompt) -> bool:
+    """Whether a new text says all that the old one says, and more."""
+    held = word_hashes(record.title)
+    return held < word_hashes(text) and not sense_lost(text, record.title, prompt.text)
+
+
 def _no_change(
-    runtime: ServiceRuntime, record: Record, said: OwnSentence, how: ChangeReading
+    runtime: ServiceRuntime,
+    record: Record,
+    said: OwnSentence,
+    how: ChangeReading,
+    *,
+    adds: bool = False,
 ) -> Doubt | None:
     vector = _vector(runtime, said.text)
     told = change(said.text, vector)
@@ -149,7 +161,9 @@ def _no_change(
         return Doubt("the sentence that you quote withdraws or changes nothing", _ASK)
     if not how.releases and _says_the_same(said.text, record):
         return Doubt("the sentence that you quote agrees with it", _ASK)
-    if not _is_about(runtime, record, said.text, how, vector, max(told, ENDINGS.read_as_end)):
+    told = max(told, ENDINGS.read_as_end)
+    bar = HALF if how.is_end or how.says_so or adds else ENDINGS.clear
+    if not _is_about(runtime, record, said.text, how, vector, told, bar):
         return Doubt("the sentence that you quote is not clearly about this memory", _ASK)
     return None
 
@@ -167,6 +181,7 @@ def _is_about(
     how: ChangeReading,
     vector: bytes | None,
     told: float,
+    bar: float,
 ) -> bool:
     if not may_be_about(said, record.title):
         return False
@@ -194,7 +209,6 @@ def _is_about(
         for one in (record, *others)
     }
     mine_score = scores.pop(record.record_id)
-    bar = HALF if how.is_end or how.says_so else ENDINGS.clear
     return shares([mine_score])[0] >= bar and all(
         one - mine_score <= MARGIN for one in scores.values()
     )

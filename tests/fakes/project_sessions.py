@@ -21,6 +21,7 @@ DONE = "Done, and the tests pass."
 class ProjectSessions:
     def __init__(self, home: RuntimeHome, project: pathlib.Path) -> None:
         (project / ".git").mkdir(parents=True, exist_ok=True)
+        (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
         self.home = home
         self.project = project
         self._session: dict[str, str] = {}

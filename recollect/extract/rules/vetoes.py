@@ -157,9 +157,9 @@ VETOES: tuple[Veto, ...] = (
     _veto(
         "going on now",
         "passing",
-        r"\b(?:i'm|it's|they're|we're|he's|she's|is|are) (?:still |currently |just )?(?!going|using|dropping|moving|switching|keeping|sticking|staying|getting|cutting|nothing|anything|something|everything|missing|existing|existing|being)\w+ing\b|\bis (?:down|melting|waiting|stuck)\b|\bstill torn\b|\b(?:that|this) (?!(?:is|are|was|were|has|have|had|do|does|can|may|will|should|must|we|you|they|i|it)\b|was\b|repo\b|repository\b|monorepo\b|team\b|app\b|package\b|project\b|codebase\b|crate\b|rule\b|convention\b|column\b|table\b|folder\b|branch\b|session\b|goes\b|holds\b|no\b|lives\b|means\b|way\b|week\b|year\b|month\b|sprint\b|service\b|flag\b|field\b|endpoint\b|limit\b|one\b)\w+",
+        r"\b(?:i'm|it's|they're|we're|he's|she's|is|are) (?:still |currently |just )?(?!going|using|dropping|moving|switching|keeping|sticking|staying|getting|cutting|nothing|anything|something|everything|missing|existing|existing|being)\w+ing\b|\bis (?:down|melting|waiting|stuck)\b|\bstill torn\b|\b(?:that|this) (?!(?:is|are|was|were|has|have|had|do|does|can|may|will|should|must|we|you|they|i|it)\b|was\b|repo\b|repository\b|monorepo\b|team\b|app\b|package\b|project\b|codebase\b|crate\b|rule\b|convention\b|column\b|table\b|folder\b|branch\b|session\b|goes\b|holds\b|no\b|lives\b|means\b|way\b|week\b|year\b|month\b|sprint\b|service\b|flag\b|field\b|endpoint\b|limit\b|one\b|(?:the|our|all|every|each)\b|\w+s (?:are|were|have)\b)\w+",
         ("never run that script again", "Push straight to main, CI is down.", "Use two workers, my laptop is melting."),
-        ("In this repo we squash.", "We're moving to Fly.", "Never amend commits that are pushed."),
+        ("In this repo we squash.", "We're moving to Fly.", "Never amend commits that are pushed.", "We agreed that invoices are kept."),
     ),
     _veto(
         "this once",

@@ -82,7 +82,7 @@ def test_what_an_agent_recorded_changes_older_beliefs_by_the_words_that_were_sai
     sessions.start()
     said = "From now on use pnpm in this repository, not npm."
     sessions.hook("UserPromptSubmit", prompt=said)
-    recorded(sessions, "The package manager here is pnpm, not npm", said)
+    recorded(sessions, "Use pnpm here, not npm", said)
     sessions.hook("Stop", last_assistant_message="Noted.")
     sessions.end()
     (old,) = sessions.beliefs("ended")
@@ -96,10 +96,46 @@ def test_a_statement_that_ended_before_it_was_read_stays_ended(sessions: Project
     recorded(sessions, RECORDED, QUOTE)
     sessions.prompt("hm, the linter before committing is too slow for me")
     (one,) = sessions.beliefs()
-    sessions.tool("correct", id=one.record_id, action="end", quote="the linter before committing")
+    vague = {"id": one.record_id, "action": "end", "quote": "the linter before committing"}
+    assert "withdraws or changes nothing" in sessions.tool("correct", **vague)
+    sessions.home.client.ask("POST", f"/api/beliefs/{one.record_id}/drop", {})
     sessions.end()
     assert not sessions.beliefs("current")
     assert "linter" not in sessions.told_at_start()
+
+
+def test_what_an_agent_adds_to_a_users_rule_does_not_take_its_place(
+    sessions: ProjectSessions,
+) -> None:
+    sessions.start()
+    said = "Never push to main directly."
+    sessions.hook("UserPromptSubmit", prompt=said)
+    recorded(sessions, "Jobs never push anything to main directly", said)
+    sessions.hook("Stop", last_assistant_message="Noted.")
+    sessions.end()
+    assert sessions.titles("current") == [said]
+
+
+def test_a_rule_that_was_recorded_as_a_decision_is_a_rule(sessions: ProjectSessions) -> None:
+    sessions.start()
+    sessions.hook("UserPromptSubmit", prompt=SAID)
+    recorded(sessions, RECORDED, QUOTE, type="decision")
+    sessions.hook("Stop", last_assistant_message="Noted.")
+    sessions.end()
+    (one,) = sessions.beliefs()
+    assert (one.title, one.knowledge_type) == (RECORDED, "constraint")
+    assert RECORDED in sessions.told_at_start()
+
+
+def test_in_no_project_what_is_read_holds_as_it_was_recorded(sessions: ProjectSessions) -> None:
+    (sessions.project / ".git" / "HEAD").unlink()
+    sessions.start()
+    sessions.hook("UserPromptSubmit", prompt=SAID)
+    assert "all projects" in recorded(sessions, RECORDED, QUOTE)
+    sessions.hook("Stop", last_assistant_message="Noted.")
+    sessions.end()
+    (one,) = sessions.beliefs()
+    assert (one.title, one.state, one.author) == (RECORDED, "current", "user")
 
 
 def test_the_statements_of_one_prompt_stay_apart(sessions: ProjectSessions) -> None:
