@@ -44,15 +44,15 @@ def command(
     as_json: bool,
     **selection: Any,
 ) -> int:
-    """Delete memories by id, or erase a whole selection with everything it came from.
+    """Delete memories by id, or erase a selection together with the events it was made from.
 
-    MEMORY is an id, or the end of it that a brief shows. The memory is deleted, and nothing else
-    made of the same words is shown any more; `recollect undo` brings all of it back, unless you add
-    --for-good. If it is said again, it is learned again, unless you add --never-again.
+    MEMORY is an id, or the end of it that a brief shows. The memory goes, and so do others that
+    were made of the same words; `recollect undo` brings them back, unless you add --for-good. If it
+    is said again, it is learned again, unless you add --never-again.
 
-    Every other selection is erased for good: nothing of it stays in the database, its log, the
-    spool or the log files. Backups lose it within one rotation, or at once with --backups, which
-    also erases there what was forgotten before.
+    What --session, --entity, --text, --until and --all select is erased for good: nothing of it
+    stays in the database, its log, the spool or the log files. Backups lose it within one rotation,
+    or at once with --backups, which also erases there what was forgotten before.
     """
     if memories and not (for_good or backups):
         if dry_run:

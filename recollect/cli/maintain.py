@@ -15,7 +15,7 @@ INDEXES = ("index", "work")
 
 @click.command()
 @dry_run_option
-@click.option("--rebuild", is_flag=True, help="Make the indexes anew instead.")
+@click.option("--rebuild", is_flag=True, help="Only rebuild the indexes; delete nothing.")
 @json_option
 def command(dry_run: bool, rebuild: bool, as_json: bool) -> None:
     """Shorten and delete old memories now, as happens once a day.

@@ -1,10 +1,11 @@
 """Third stage: the decision to speak, and in which order.
 
 In: a draft whose lines were judged. Out: each line with the probability that it will be of use and,
-where that is too small, the reason why it is not told. This is the only place that decides it. The
-numbers stand in `core/tuning.py`; where they come from: docs/decisions/brief.md. What kind of
-prompt it is (about the past, or only carrying the conversation on) is a feature of that decision.
-Then what only repeats another line is left out, and the newer of two comes before the older.
+where that is too small, the reason why it is not told. Which lines are told is decided only here;
+whether a hook is asked at all, its adapter says (`wants`). The numbers stand in `core/tuning.py`;
+where they come from: docs/decisions/brief.md. What kind of prompt it is (about the past, or only
+carrying the conversation on) is a feature of that decision. Then what only repeats another line is
+left out, and the newer of two comes before the older.
 """
 
 import math

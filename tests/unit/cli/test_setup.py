@@ -20,6 +20,9 @@ def person(terminal: Terminal, tmp_path: pathlib.Path) -> Terminal:
         (tmp_path / "person" / name).mkdir()
     proven = [Finding("prove claude-code", "ok", "stored, found again and injected")]
     terminal.patch.setattr(doctor, "prove_hosts", lambda chosen: proven)
+    # Else it would be fetched where it is not, and the daemon stopped, which is this process.
+    there = weights.Status(weights.NAME, "models", {"model.onnx": "ok"})
+    terminal.patch.setattr(weights, "status", lambda models: there)
     return terminal
 
 
