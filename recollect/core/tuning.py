@@ -338,6 +338,12 @@ class Endings:
     later_plain: float = entry(0.6, 0, 1, "the same, where they tell of no change")
     tells: float = entry(0.7, 0, 1, "the same, for a prompt that may be a task and has no value")
     template: float = entry(0.75, 0, 1, "share of words in order by which two are one template")
+    quoted: float = entry(0.5, 0, 1, "share of a text's words that the user's quoted words have")
+    quoted_end: float = entry(0.5, 0, 1, "certainty that a quoted end or change needs; by hand")
+    quoted_margin: float = entry(3.0, 0, 20, "how much better another belief may fit the quote")
+    same_words: float = entry(0.5, 0, 1, "share of words by which two speak of one thing")
+    later_chars: int = entry(160, 20, 400, "length of later words on the line of an older one")
+    later_nearest: int = entry(12, 1, 100, "memories among which later words are looked for")
     frame: float = entry(0.5, 0, 1, "share of an older one's words above which 'now' is about it")
     outdates: float = entry(0.6, 0, 1, "certainty that a later belief says otherwise than a note")
     again: float = entry(

@@ -31,8 +31,6 @@ from recollect.reconcile.restatements import restates
 from recollect.reconcile.unread_statements import MOST_READ, may_state
 
 MOST_LINES = 12  # of a brief that are looked at
-NEAREST = 12  # memories that are compared with a line
-LATER_CHARS = 160
 TOLD_BESIDE = "told with the older statement that it may change"
 
 Allowed = Callable[[Sequence[BriefLine]], Sequence[BriefLine]]
@@ -49,7 +47,7 @@ def add_later_words(sources: Sources, draft: Draft, allowed: Allowed) -> None:
         if later is None:
             continue
         words = _said(later) if later.traits.is_turn else later.title
-        short = render.shortened(render.one_line(words), LATER_CHARS)
+        short = render.shortened(render.one_line(words), ENDINGS.later_chars)
         line.note += f' (since then the user said: "{short}")'
         draft.notes.setdefault("later", {})[line.id] = later.record_id
         for other in draft.kept:
@@ -88,7 +86,9 @@ def _later(sources: Sources, old: Record, allowed: Allowed) -> Record | None:
     vector = next((row.vector for row in rows if row.part == 0), None)
     if vector is None:
         return None
-    found = sources.engine.nearest(np.frombuffer(vector, "<f4"), old.namespace, NEAREST)
+    found = sources.engine.nearest(
+        np.frombuffer(vector, "<f4"), old.namespace, ENDINGS.later_nearest
+    )
     later = [
         one
         for one in sources.records([old.namespace], found)

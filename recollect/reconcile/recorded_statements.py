@@ -9,11 +9,10 @@ whole.
 
 from collections.abc import Iterable, Sequence
 
+from recollect.core.tuning import ENDINGS
 from recollect.core.values import Record
 from recollect.extract.statement_match import same_statement, word_hashes
 from recollect.store.interface import Store
-
-SHARED = 0.5  # of the words of the shorter one; what counts as the user's is in the prompt as much
 
 
 def of_one_statement(recorded: Record, read: Sequence[Record]) -> list[Record]:
@@ -27,7 +26,8 @@ def said_as(text: str, read: Sequence[Record]) -> list[Record]:
     found = [
         (_likeness(mine, words), words <= mine, one)
         for one in read
-        if not _is_recorded(one) and same_statement(mine, words := word_hashes(one.title), SHARED)
+        if not _is_recorded(one)
+        and same_statement(mine, words := word_hashes(one.title), ENDINGS.same_words)
     ]
     nearest = max((near for near, _, _ in found), default=0.0)
     said = [(near, one) for near, whole, one in found if whole or near == nearest]

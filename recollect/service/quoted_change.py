@@ -30,9 +30,6 @@ from recollect.reconcile.same_sense import denied, sense_lost
 from recollect.service.quotes import CUT, UserPrompt
 from recollect.service.runtime import ServiceRuntime
 
-COVERED = 0.5  # share of a text's words that the quoted sentences must have
-MARGIN = 3.0  # how much better another belief may fit the words, in the scores of `ending_pairs`
-HALF = 0.5
 _ORDERS_TO_FORGET = word_hashes(
     "forget drop delete remove end correct rule rules note notes convention about said please"
 )
@@ -112,16 +109,14 @@ def _weighs(one: OwnSentence, text: str) -> bool:
 
 
 def _covered(words: Words, said: Words) -> bool:
-    return bool(words) and len(words & said) >= COVERED * len(words)
+    return bool(words) and len(words & said) >= ENDINGS.quoted * len(words)
 
 
 # --- does it change this belief? -----------------------------------------------------------------
 
 
 def _reading(prompt: UserPrompt, one: OwnSentence) -> ChangeReading:
-    if (
-        prompt.commands
-    ):  # "/recollect forget ..." is no sentence that could be read as anything else
+    if prompt.commands:  # "/recollect forget ..." can be read as nothing else
         return ChangeReading("current", is_end=True, releases=True, names_rule=True)
     return read_change(one.text)
 
@@ -162,7 +157,7 @@ def _no_change(
     if not how.releases and _says_the_same(said.text, record):
         return Doubt("the sentence that you quote agrees with it", _ASK)
     told = max(told, ENDINGS.read_as_end)
-    bar = HALF if how.is_end or how.says_so or adds else ENDINGS.clear
+    bar = ENDINGS.quoted_end if how.is_end or how.says_so or adds else ENDINGS.clear
     if not _is_about(runtime, record, said.text, how, vector, told, bar):
         return Doubt("the sentence that you quote is not clearly about this memory", _ASK)
     return None
@@ -171,7 +166,7 @@ def _no_change(
 def _says_the_same(said: str, record: Record) -> bool:
     """ "We no longer log bodies" withdraws nothing of "Never log bodies"."""
     mine, theirs = denied(record.title), denied(said)
-    return bool(mine) and len(mine & theirs) >= HALF * len(mine)
+    return bool(mine) and len(mine & theirs) >= ENDINGS.same_words * len(mine)
 
 
 def _is_about(
@@ -194,7 +189,7 @@ def _is_about(
         if mine & (words - old) and not says_another_value(rest, record.title):
             return False  # it has what took the place of something else
     shared = len(words & mine)
-    by_words = shared and (shared >= HALF * len(words) or shared >= HALF * len(mine))
+    by_words = shared and shared >= ENDINGS.same_words * min(len(words), len(mine))
     if how.is_end and (by_words or _tools(said) & _tools(record.title)):
         return True
     if _other_number(said, record.title) and not _by_frame(said, record.title):
@@ -210,7 +205,7 @@ def _is_about(
     }
     mine_score = scores.pop(record.record_id)
     return shares([mine_score])[0] >= bar and all(
-        one - mine_score <= MARGIN for one in scores.values()
+        one - mine_score <= ENDINGS.quoted_margin for one in scores.values()
     )
 
 
